@@ -40,7 +40,7 @@ impl Row {
 /// What was measured, the dearest first.
 pub struct Bodies(Vec<Row>);
 
-/// Sends each body until the time that it takes can be told.
+/// Sends each body until its time is measured.
 pub async fn measure(gateward: &Path, directory: &Path) -> anyhow::Result<Bodies> {
     let server = ServerProcess::start(&Program::Gateward(gateward.to_owned(), LogLevel::Info))?;
     let mut connection = KeepAliveConnection::open(&server).await?;

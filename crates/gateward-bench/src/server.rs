@@ -28,7 +28,7 @@ pub enum Program {
     ControllerRuntime(PathBuf),
 }
 
-/// What a server logs. Nobody reads it.
+/// What a server logs; it is not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogLevel {
     /// A line for each review.

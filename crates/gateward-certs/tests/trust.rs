@@ -193,7 +193,7 @@ enum Event {
     /// The cainjector reaches a target.
     Inject { target: usize },
     /// A replica reads the serving Secret.
-    Hear { replica: usize },
+    Observe { replica: usize },
     /// A replica starts anew, and turns ready where everything trusts it.
     Restart { replica: usize },
     /// The leader reads, and writes what it has decided on before, unless the Secret has changed.
@@ -255,7 +255,7 @@ impl Cluster {
                     self.targets[target % count].carried = bundle;
                 }
             }
-            Event::Hear { replica } => self.hear(replica % self.replicas.len()),
+            Event::Observe { replica } => self.observe(replica % self.replicas.len()),
             Event::Restart { replica } => {
                 let at = replica % self.replicas.len();
                 let ready = self.all_verify(&self.serving);
@@ -279,7 +279,7 @@ impl Cluster {
     }
 
     /// A replica goes over to the certificate as the module demands; one that isn't ready turns ready.
-    fn hear(&mut self, at: usize) {
+    fn observe(&mut self, at: usize) {
         let verified = self.all_verify(&self.serving);
         if verified || !self.replicas[at].1 {
             self.replicas[at] = (self.serving.clone(), verified);
@@ -327,7 +327,7 @@ impl Cluster {
             (0..self.targets.len()).for_each(|target| self.happens(&Event::Inject { target }));
             self.check()?;
             self.happens(&Event::Pass);
-            (0..self.replicas.len()).for_each(|replica| self.happens(&Event::Hear { replica }));
+            (0..self.replicas.len()).for_each(|replica| self.happens(&Event::Observe { replica }));
             self.check()?;
         }
         let only = bundle(&[&ROOTS[self.root]]);
@@ -342,7 +342,7 @@ fn events() -> impl Strategy<Value = Event> {
     prop_oneof![
         2 => any::<bool>().prop_map(|next_root| Event::Issue { next_root }),
         6 => which.clone().prop_map(|target| Event::Inject { target }),
-        6 => which.clone().prop_map(|replica| Event::Hear { replica }),
+        6 => which.clone().prop_map(|replica| Event::Observe { replica }),
         1 => which.prop_map(|replica| Event::Restart { replica }),
         8 => Just(Event::Lead),
         1 => Just(Event::Crash),

@@ -89,7 +89,7 @@ impl Connection {
         match why.code() {
             None => Err(ConnectionError::Unreachable(why.to_string())),
             Some(401) => Err(ConnectionError::Unauthenticated { user: self.user.to_string() }),
-            // Whoever it knows may be forbidden this, and be allowed the rest.
+            // A user that it knows may be forbidden this, and be allowed the rest.
             Some(_) => Ok(()),
         }
     }
@@ -176,7 +176,7 @@ pub enum ConnectionError {
     /// What a Pod is given can't be used.
     #[error("the ServiceAccount's token or CA can't be read: {0}; let the Pod mount them")]
     InCluster(Box<kube::config::InClusterError>),
-    /// Nobody answers.
+    /// No answer comes.
     #[error("the API server can't be asked: {0}")]
     Unreachable(String),
     /// The API server answers 401.

@@ -13,7 +13,7 @@
 //! | `begin` | a new CA beside the old one |
 //! | `publish-bundles` | bundles that gain something |
 //! | `switch` | the phase in which the serving certificate changes |
-//! | `issue-leaf` | a serving certificate |
+//! | `issue-certificate` | a serving certificate |
 //! | `drop-old-key` | the serving Secret without the CA's key |
 //! | `retire` | the phase in which the old CA goes |
 //! | `trim-bundles` | bundles that lose something |
@@ -49,7 +49,7 @@ pub(crate) fn name<'a>(write: &Write, targets: impl Fn(&CaBundleWrite) -> Option
         Write::CaSecret(CaSecretWrite::Retire) => "retire",
         Write::CaSecret(CaSecretWrite::Finish) => "finish",
         Write::CaSecret(CaSecretWrite::DropRequest) => "drop-request",
-        Write::ServingSecret(ServingSecretWrite::Issue { .. }) => "issue-leaf",
+        Write::ServingSecret(ServingSecretWrite::Issue { .. }) => "issue-certificate",
         Write::ServingSecret(ServingSecretWrite::DropOldKey) => "drop-old-key",
         Write::CaBundles(writes) => {
             let loses = |write: &CaBundleWrite, before: &InjectionTarget| {

@@ -181,7 +181,7 @@ fn in_the_namespace(names: &PermissionNames) -> Vec<Permission> {
         allow(&["get", "list", "watch", "update"], "", "secrets")
             .named(&secrets)
             .in_modes(AUTOMATIC)
-            .because("serves the certificate out of its Secret, and renews and repairs both"),
+            .because("serves the certificate out of its Secret, and renews both"),
         allow(&["get", "list", "watch"], "", "secrets")
             .named(&[&names.secret])
             .in_modes(BY_OTHERS)

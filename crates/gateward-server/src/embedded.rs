@@ -22,7 +22,7 @@ use crate::service::WebhookService;
 
 /// Answers reviews in a router that is already there, with the limits of bodies and work, the deadlines and the metrics
 /// of a [`ReviewServer`](crate::ReviewServer). What concerns connections (TLS, their number, silent peers, the drain) is
-/// the business of whoever listens; of [`Limits`] only what is about requests counts here.
+/// the listener's; of [`Limits`] only what is about requests counts here.
 ///
 /// Clones share all limits. A path that no webhook serves is answered with 404, so it stands behind all other routes.
 ///
@@ -41,7 +41,7 @@ impl<H: ReviewHandler> ReviewService<H> {
     /// A service for the reviews of `handler`, which counts into `metrics`. It has to be called within a tokio runtime.
     pub fn new(handler: H, limits: Limits, metrics: Metrics) -> Result<Self, LimitsError> {
         limits.check()?;
-        // Whoever listens drains.
+        // The listener drains.
         let (_, phase) = watch::channel(ServerPhase::Serving);
         Ok(Self(Arc::new(WebhookService::new(handler, limits, metrics, phase))))
     }

@@ -36,7 +36,7 @@ impl WorkPool {
         Self { threads: Arc::new(threads), bytes: Arc::new(bytes), most_bytes }
     }
 
-    /// A thread, with the bytes of a small review, if nobody waits for either.
+    /// A thread, with the bytes of a small review, if no request waits for either.
     pub(crate) fn lend(&self) -> Option<(OwnedSemaphorePermit, OwnedSemaphorePermit)> {
         let share = self.share(work_cost(0));
         let thread = Arc::clone(&self.threads).try_acquire_owned().ok()?;

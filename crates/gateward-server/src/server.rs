@@ -179,7 +179,7 @@ impl RunningServer {
         SelfCheck::new(self.address, self.readiness.clone()).run(injected)
     }
 
-    /// Makes no self-check: nobody says what API servers trust. The pod becomes ready without it.
+    /// Makes no self-check: what API servers trust isn't known. The pod becomes ready without it.
     pub fn skip_self_check(&self) {
         self.readiness.skip_self_check();
     }

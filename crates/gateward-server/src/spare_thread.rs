@@ -1,4 +1,4 @@
-//! Another thread for a long list, while nobody else wants it.
+//! Another thread for a long list, while no other request wants it.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;

@@ -17,7 +17,7 @@ use crate::crds;
 use crate::operator::Operator;
 use crate::release::Release;
 use crate::runtime::{
-    CertificateSource, GivenCertificate, InCluster, ListenerSettings, Listening, Plan, ServerError, Until,
+    App, BoundListeners, CertificateSource, GivenCertificate, InCluster, ListenerSettings, ServerError, Until,
 };
 
 /// A server that listens, and serves while [`Server::run_until`] is polled.
@@ -83,7 +83,7 @@ impl<P: Operator> Server<P> {
         self.listening().health_address()
     }
 
-    fn listening(&self) -> &Listening {
+    fn listening(&self) -> &BoundListeners {
         match &self.0 {
             Mode::InCluster(server) => &server.listening,
             Mode::Given(server) => &server.listening,
@@ -233,8 +233,8 @@ impl<P: Operator> ServerBuilder<P, OwnCertificates> {
         };
         config.listeners = self.listeners.unwrap_or(config.listeners);
         let (settings, connection) = (self.settings(config.listeners, CertResolver::empty()), self.connection());
-        let plan = Plan::new(Arc::new(self.operator), given, &config)?;
-        let server = InCluster::start(plan, settings, connection).await?;
+        let app = App::new(Arc::new(self.operator), given, &config)?;
+        let server = InCluster::start(app, settings, connection).await?;
         Ok(Server(Mode::InCluster(Box::new(server)), self.drain))
     }
 }

@@ -23,7 +23,7 @@ pub enum ServiceError {
 /// Makes a `tower` service of an operator's webhooks, for a router that is already there.
 ///
 /// It answers the paths of the webhooks, with the usual limits on bodies and work and with deadlines. TLS, the limits of
-/// connections and the drain are the business of whoever listens; [`Server`](crate::Server) brings all of that.
+/// connections and the drain are the listener's; [`Server`](crate::Server) brings all of that.
 ///
 /// ```
 /// use gateward::prelude::*;

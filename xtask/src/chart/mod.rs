@@ -102,7 +102,7 @@ mod tests {
         assert!(unknown.is_empty(), "{unknown:?}");
     }
 
-    /// What a user gives is told from what the chart gives by its presence.
+    /// Its presence tells a value of the user from one of the chart.
     #[test]
     fn no_value_without_effect_has_a_default() {
         let defaults = defaults().unwrap();

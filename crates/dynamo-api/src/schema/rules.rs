@@ -13,29 +13,29 @@ pub struct ValidationRule {
     pub expression: &'static str,
     /// What the user reads where it is false.
     pub message: &'static str,
-    /// When the expression is evaluated.
-    pub on: Occasion,
+    /// What `oldSelf` is to the expression.
+    pub old_self: OldSelf,
 }
 
-/// When a rule is evaluated.
+/// What `oldSelf` is to a rule.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Occasion {
-    /// On every write; on updates only, where the expression names `oldSelf`.
-    Write,
-    /// On every write, with `oldSelf` an optional value.
-    WriteWithOptionalOld,
+pub enum OldSelf {
+    /// The stored value: a rule that names it is evaluated on updates only.
+    Required,
+    /// An optional value: the rule is evaluated on creates too.
+    Optional,
 }
 
 impl ValidationRule {
     const fn new(id: &'static str, expression: &'static str, message: &'static str) -> Self {
-        Self { id, expression, message, on: Occasion::Write }
+        Self { id, expression, message, old_self: OldSelf::Required }
     }
 
     /// The rule as an entry of `x-kubernetes-validations`.
     pub fn to_value(&self) -> Value {
-        match self.on {
-            Occasion::Write => json!({"rule": self.expression, "message": self.message}),
-            Occasion::WriteWithOptionalOld => {
+        match self.old_self {
+            OldSelf::Required => json!({"rule": self.expression, "message": self.message}),
+            OldSelf::Optional => {
                 json!({"rule": self.expression, "message": self.message, "optionalOldSelf": true})
             }
         }
@@ -80,7 +80,7 @@ pub const EPP_CONFIG_ONLY_FOR_EPP: ValidationRule = ValidationRule {
     expression: "!has(self.eppConfig) || (has(self.type) && self.type == 'epp') || \
                  (oldSelf.hasValue() && has(oldSelf.value().eppConfig))",
     message: "eppConfig may only be set when type is epp",
-    on: Occasion::WriteWithOptionalOld,
+    old_self: OldSelf::Optional,
 };
 
 /// A gang cannot be larger than the component, unless the component is switched off.
@@ -118,7 +118,7 @@ pub const ONE_EPP_CONFIG: ValidationRule = ValidationRule {
     expression: "has(self.configMapRef) != has(self.config) || \
      (oldSelf.hasValue() && has(oldSelf.value().configMapRef) == has(oldSelf.value().config))",
     message: "exactly one of configMapRef and config must be set",
-    on: Occasion::WriteWithOptionalOld,
+    old_self: OldSelf::Optional,
 };
 
 /// Containers can use the memory service of their own pod only.
@@ -152,7 +152,7 @@ pub const JOB_OR_CHECKPOINT: ValidationRule = ValidationRule::new(
 
 /// A graph that doesn't run yet cannot restart, in both versions.
 pub const NO_RESTART_ON_CREATE: ValidationRule = ValidationRule {
-    on: Occasion::WriteWithOptionalOld,
+    old_self: OldSelf::Optional,
     ..ValidationRule::new(
         "CEL-10",
         "oldSelf.hasValue() || !has(self.restart)",
@@ -162,7 +162,7 @@ pub const NO_RESTART_ON_CREATE: ValidationRule = ValidationRule {
 
 /// A graph has one endpoint picker.
 pub const ONE_EPP_AT_MOST: ValidationRule = ValidationRule {
-    on: Occasion::WriteWithOptionalOld,
+    old_self: OldSelf::Optional,
     ..ValidationRule::new(
         "CEL-11",
         "oldSelf.hasValue() || \
@@ -182,7 +182,7 @@ pub const NO_FURTHER_EPP: ValidationRule = ValidationRule::new(
 
 /// Objects of the cluster are named after components, in small letters.
 pub const NAMES_DIFFER_BEYOND_CASE: ValidationRule = ValidationRule {
-    on: Occasion::WriteWithOptionalOld,
+    old_self: OldSelf::Optional,
     ..ValidationRule::new(
         "CEL-12",
         "oldSelf.hasValue() || self.all(component, !has(component.name) || \

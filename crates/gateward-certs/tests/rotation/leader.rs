@@ -12,7 +12,7 @@ use gateward_certs::secret::SecretData;
 use crate::cluster::Cluster;
 
 #[derive(Debug, Default)]
-pub struct Writer {
+pub struct Leader {
     doing: Doing,
     settled: Option<StateHash>,
     settling: Option<StateHash>,
@@ -27,12 +27,12 @@ pub struct Writer {
 enum Doing {
     #[default]
     Nothing,
-    Looking(Look),
-    Writing(Vec<Guarded>),
+    Reading(ReadState),
+    Writing(Vec<VersionedWrite>),
 }
 
 #[derive(Debug, Default)]
-struct Look {
+struct ReadState {
     ca_version: u64,
     replicas: Option<Vec<Replica>>,
     targets: Option<(Vec<InjectionTarget>, Vec<u64>)>,
@@ -41,18 +41,18 @@ struct Look {
 
 /// A write with the version of the object that it was decided on.
 #[derive(Debug)]
-enum Guarded {
+enum VersionedWrite {
     Ca(SecretChange, u64),
     Serving(SecretChange, u64),
     CaBundle(CaBundleWrite, u64),
 }
 
-impl Writer {
+impl Leader {
     /// The next small action. One that has lost the lease ends what it is at, and creates nothing.
     pub fn act(&mut self, cluster: &mut Cluster, spec: &CertificateSpec, leads: bool) {
         match std::mem::take(&mut self.doing) {
             Doing::Nothing => self.begin(cluster, leads),
-            Doing::Looking(look) => self.look(look, cluster, spec),
+            Doing::Reading(look) => self.look(look, cluster, spec),
             Doing::Writing(mut writes) => {
                 if let Some(write) = writes.pop() {
                     apply(write, cluster, leads);
@@ -75,7 +75,7 @@ impl Writer {
     pub fn relies_on_targets(&self) -> bool {
         match &self.doing {
             Doing::Nothing => false,
-            Doing::Looking(look) => look.targets.is_some(),
+            Doing::Reading(look) => look.targets.is_some(),
             Doing::Writing(_) => true,
         }
     }
@@ -91,10 +91,10 @@ impl Writer {
             return;
         }
         self.settled = self.settling.take().or(self.settled);
-        self.doing = Doing::Looking(Look { ca_version: cluster.ca.version, ..Look::default() });
+        self.doing = Doing::Reading(ReadState { ca_version: cluster.ca.version, ..ReadState::default() });
     }
 
-    fn look(&mut self, mut look: Look, cluster: &Cluster, spec: &CertificateSpec) {
+    fn look(&mut self, mut look: ReadState, cluster: &Cluster, spec: &CertificateSpec) {
         if look.replicas.is_none() {
             look.replicas = Some(cluster.dial_replicas());
         } else if look.targets.is_none() {
@@ -108,10 +108,10 @@ impl Writer {
             }
             return;
         }
-        self.doing = Doing::Looking(look);
+        self.doing = Doing::Reading(look);
     }
 
-    fn decide(&mut self, look: Look, cluster: &Cluster, spec: &CertificateSpec) {
+    fn decide(&mut self, look: ReadState, cluster: &Cluster, spec: &CertificateSpec) {
         let ca: Option<CaSecret> = cluster.ca.object.clone();
         let (targets, versions) = look.targets.unwrap();
         let (serving, serving_version) = look.serving.unwrap();
@@ -130,13 +130,16 @@ impl Writer {
             Step::Wait(wait) => self.wait(wait, cluster),
             Step::Write(write) => {
                 let writes = match write.contents(&observed, now, &SystemKeys).unwrap() {
-                    Change::CaSecret(change) => vec![Guarded::Ca(change, look.ca_version)],
-                    Change::ServingSecret(change) => vec![Guarded::Serving(change, serving_version)],
+                    Change::CaSecret(change) => vec![VersionedWrite::Ca(change, look.ca_version)],
+                    Change::ServingSecret(change) => vec![VersionedWrite::Serving(change, serving_version)],
                     Change::CaBundles(writes) => {
                         let version = |write: &CaBundleWrite| {
                             observed.targets.iter().position(|target| target.id == write.target).unwrap()
                         };
-                        writes.into_iter().map(|it| Guarded::CaBundle(it.clone(), versions[version(&it)])).collect()
+                        writes
+                            .into_iter()
+                            .map(|it| VersionedWrite::CaBundle(it.clone(), versions[version(&it)]))
+                            .collect()
                     }
                 };
                 self.doing = Doing::Writing(writes);
@@ -153,21 +156,21 @@ impl Writer {
     }
 }
 
-fn apply(write: Guarded, cluster: &mut Cluster, leads: bool) {
+fn apply(write: VersionedWrite, cluster: &mut Cluster, leads: bool) {
     match write {
-        Guarded::Ca(change, version) => {
+        VersionedWrite::Ca(change, version) => {
             let allowed = leads || cluster.ca.object.is_some();
             if allowed && cluster.ca.version == version {
                 cluster.change_ca(change);
             }
         }
-        Guarded::Serving(change, version) => {
+        VersionedWrite::Serving(change, version) => {
             let allowed = leads || cluster.serving.object.is_some();
             if allowed && cluster.serving.version == version {
                 cluster.change_serving(change);
             }
         }
-        Guarded::CaBundle(write, version) => {
+        VersionedWrite::CaBundle(write, version) => {
             let found = cluster.targets.iter().find(|target| target.id == write.target);
             if found.is_some_and(|target| target.stored.version == version) {
                 cluster.write_bundle(&write);

@@ -2,6 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod cluster;
+mod leader;
 mod model;
 mod scenarios;
-mod writer;

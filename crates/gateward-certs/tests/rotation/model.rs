@@ -9,15 +9,15 @@ use gateward_certs::{Ca, ServerNames};
 use proptest::prelude::*;
 
 use crate::cluster::{Cluster, Life, PROGRESS, REQUEST, ca, spec};
-use crate::writer::Writer;
+use crate::leader::Leader;
 
 /// What happens. Numbers choose among what there is at that time.
 #[derive(Debug, Clone)]
 enum Event {
-    Act { writer: usize, actions: usize },
-    Crash { writer: usize },
-    Lead { writer: usize },
-    ClockJumps { writer: usize, seconds: i64 },
+    Act { leader: usize, actions: usize },
+    Crash { leader: usize },
+    Lead { leader: usize },
+    ClockJumps { leader: usize, seconds: i64 },
     Pass { seconds: u64 },
     YearsPass { days: u64 },
     Observe { replica: usize, steps: usize },
@@ -57,7 +57,7 @@ static OTHERS: LazyLock<Vec<Ca>> = LazyLock::new(|| (0..3).map(|_| ca()).collect
 
 fn events() -> impl Strategy<Value = Event> {
     let which = 0..8_usize;
-    let writer = 0..2_usize;
+    let leader = 0..2_usize;
     let ca_field = prop::sample::select(vec!["tls.crt", "tls.key", "old.crt", "old.key"]);
     let serving_field = prop::sample::select(vec!["tls.crt", "tls.key", "ca.crt", "ca.key"]);
     let tampering = prop::sample::select(vec![
@@ -71,7 +71,7 @@ fn events() -> impl Strategy<Value = Event> {
     let text = prop::sample::select(vec!["", "v1 phase=switch", "v1 phase=retire to=0", "v9", "now"]);
     let jump = prop_oneof![Just(0), -1_200..1_200_i64, -900_000_000..900_000_000_i64];
     let ordinary = prop_oneof![
-        10 => (writer.clone(), 1..14_usize).prop_map(|(writer, actions)| Event::Act { writer, actions }),
+        10 => (leader.clone(), 1..14_usize).prop_map(|(leader, actions)| Event::Act { leader, actions }),
         4 => (1..8_u64).prop_map(|seconds| Event::Pass { seconds }),
         3 => (which.clone(), 1..3_usize).prop_map(|(replica, steps)| Event::Observe { replica, steps }),
         2 => which.clone().prop_map(|replica| Event::TurnReady { replica }),
@@ -84,9 +84,9 @@ fn events() -> impl Strategy<Value = Event> {
         2 => Just(Event::RotationRequest),
     ];
     let faults = prop_oneof![
-        writer.clone().prop_map(|writer| Event::Crash { writer }),
-        writer.clone().prop_map(|writer| Event::Lead { writer }),
-        (writer, jump).prop_map(|(writer, seconds)| Event::ClockJumps { writer, seconds }),
+        leader.clone().prop_map(|leader| Event::Crash { leader }),
+        leader.clone().prop_map(|leader| Event::Lead { leader }),
+        (leader, jump).prop_map(|(leader, seconds)| Event::ClockJumps { leader, seconds }),
         (1..4_000_u64).prop_map(|days| Event::YearsPass { days }),
         (which.clone(), any::<bool>()).prop_map(|(replica, off)| Event::CutOff { replica, off }),
         (which.clone(), tampering).prop_map(|(target, how)| Event::Tamper { target, how }),
@@ -104,7 +104,7 @@ fn events() -> impl Strategy<Value = Event> {
 
 struct World {
     cluster: Cluster,
-    writers: [Writer; 2],
+    leaders: [Leader; 2],
     leader: usize,
     spec: CertificateSpec,
 }
@@ -112,34 +112,34 @@ struct World {
 impl World {
     fn new(targets: usize, replicas: usize) -> Self {
         let cluster = Cluster::new(targets, replicas);
-        Self { cluster, writers: [Writer::default(), Writer::default()], leader: 0, spec: spec() }
+        Self { cluster, leaders: [Leader::default(), Leader::default()], leader: 0, spec: spec() }
     }
 
-    fn act(&mut self, writer: usize) {
-        self.writers[writer].act(&mut self.cluster, &self.spec, self.leader == writer);
+    fn act(&mut self, leader: usize) {
+        self.leaders[leader].act(&mut self.cluster, &self.spec, self.leader == leader);
     }
 
     fn happens(&mut self, event: &Event) -> Result<(), String> {
         match event {
-            Event::Act { writer, actions } => {
+            Event::Act { leader, actions } => {
                 for _ in 0..*actions {
-                    self.act(*writer);
+                    self.act(*leader);
                     self.cluster.check()?;
                 }
             }
-            Event::Crash { writer } => self.writers[*writer].crash(),
-            Event::Lead { writer } => self.leader = *writer,
-            Event::ClockJumps { writer, seconds } => self.writers[*writer].clock_off = *seconds,
+            Event::Crash { leader } => self.leaders[*leader].crash(),
+            Event::Lead { leader } => self.leader = *leader,
+            Event::ClockJumps { leader, seconds } => self.leaders[*leader].clock_off = *seconds,
             Event::WantMoreNames { more } => self.spec.names = names(*more),
             // Between a look and the write that rests on it, no order of reading helps against someone who takes away
             // what was just seen.
-            Event::Tamper { how: Tampering::Restore, .. } if self.writers.iter().any(Writer::relies_on_targets) => {}
+            Event::Tamper { how: Tampering::Restore, .. } if self.leaders.iter().any(Leader::relies_on_targets) => {}
             other => happens_to(&mut self.cluster, other),
         }
         self.cluster.check()
     }
 
-    /// Faults stop: one writer leads, clocks are right, watches deliver, pods turn ready.
+    /// Faults stop: one leader leads, clocks are right, watches deliver, pods turn ready.
     fn calms_down(&mut self) -> Result<(), String> {
         let cluster = &mut self.cluster;
         if cluster.replicas.is_empty() {
@@ -147,12 +147,12 @@ impl World {
         }
         cluster.replicas.retain(|replica| replica.life != Life::Draining || replica.shows.is_some());
         cluster.replicas.iter_mut().for_each(|replica| replica.cut_off = false);
-        self.writers[self.leader].clock_off = 0;
+        self.leaders[self.leader].clock_off = 0;
         for _ in 0..60 {
             for _ in 0..40 {
                 self.act(self.leader);
                 self.cluster.check()?;
-                if self.writers[self.leader].rests() {
+                if self.leaders[self.leader].rests() {
                     break;
                 }
             }
@@ -174,7 +174,7 @@ impl World {
     }
 
     fn rests(&mut self) -> Result<(), String> {
-        match &self.writers[self.leader].last {
+        match &self.leaders[self.leader].last {
             Some(Step::Wait(Wait::Idle { .. })) => self.cluster.check_end(),
             last => Err(format!("it never rests: {}", last.as_ref().map(Step::to_string).unwrap_or_default())),
         }

@@ -10,12 +10,12 @@ use gateward_certs::secret::SecretData;
 use gateward_certs::{Ca, CaBundle, Fingerprint, Lifetime, ServerNames, SystemKeys, Validity, rfc3339};
 
 use crate::cluster::{Cluster, PROGRESS, REQUEST, ca, spec};
-use crate::writer::Writer;
+use crate::leader::Leader;
 
 /// A cluster with a leader that is never disturbed.
 struct Calm {
     cluster: Cluster,
-    writer: Writer,
+    leader: Leader,
     spec: CertificateSpec,
     steps: Vec<String>,
 }
@@ -23,7 +23,7 @@ struct Calm {
 impl Calm {
     /// Three injection targets, two replicas, nothing else.
     fn empty() -> Self {
-        Self { cluster: Cluster::new(3, 2), writer: Writer::default(), spec: spec(), steps: Vec::new() }
+        Self { cluster: Cluster::new(3, 2), leader: Leader::default(), spec: spec(), steps: Vec::new() }
     }
 
     /// After the first installation.
@@ -36,13 +36,13 @@ impl Calm {
     /// One look and what follows from it. The step is noted, unless it is the one before.
     fn looks(&mut self) {
         loop {
-            self.writer.act(&mut self.cluster, &self.spec, true);
+            self.leader.act(&mut self.cluster, &self.spec, true);
             self.cluster.check().unwrap();
-            if self.writer.rests() {
+            if self.leader.rests() {
                 break;
             }
         }
-        let step = self.writer.last.as_ref().unwrap().to_string();
+        let step = self.leader.last.as_ref().unwrap().to_string();
         if self.steps.last() != Some(&step) {
             self.steps.push(step);
         }
@@ -53,7 +53,7 @@ impl Calm {
         for _ in 0..100 {
             self.looks();
             self.time_passes();
-            if matches!(self.writer.last, Some(Step::Wait(Wait::Idle { .. }))) && self.cluster.check_end().is_ok() {
+            if matches!(self.leader.last, Some(Step::Wait(Wait::Idle { .. }))) && self.cluster.check_end().is_ok() {
                 return;
             }
         }
@@ -84,7 +84,7 @@ impl Calm {
     }
 
     fn next_by_the_writers_clock(&self) -> String {
-        next_step(&self.observed(), self.writer.now(&self.cluster)).to_string()
+        next_step(&self.observed(), self.leader.now(&self.cluster)).to_string()
     }
 
     /// The steps from here on, each by its first words.
@@ -163,7 +163,7 @@ fn the_first_installation_takes_three_writes() {
 fn what_is_valid_is_kept_over_restarts() {
     let mut calm = Calm::settled();
     let (ca, serving) = (calm.ca(), calm.cluster.serving.version);
-    calm.writer.crash();
+    calm.leader.crash();
     assert_eq!(calm.steps_of(3), ["nothing is to"]);
     assert_eq!((calm.ca(), calm.cluster.serving.version), (ca, serving));
 }
@@ -403,11 +403,11 @@ fn a_bundle_that_was_written_again_has_to_settle_again() {
 fn nothing_is_dated_while_the_clocks_disagree() {
     let mut calm = Calm::settled();
     for years in [-30, 30] {
-        calm.writer.clock_off = years * 365 * 86_400;
+        calm.leader.clock_off = years * 365 * 86_400;
         assert!(calm.next_by_the_writers_clock().contains("no certificate is made until they agree"));
         calm.cluster.tamper(0, Vec::new());
         assert!(calm.next_by_the_writers_clock().starts_with("write the caBundle"), "bundles need no date");
-        calm.writer.clock_off = 0;
+        calm.leader.clock_off = 0;
         calm.runs();
     }
 }
@@ -417,9 +417,9 @@ fn a_request_survives_a_clock_that_is_wrong() {
     let mut calm = Calm::settled();
     let before = calm.ca();
     calm.annotate(REQUEST, "now");
-    calm.writer.clock_off = 86_400;
+    calm.leader.clock_off = 86_400;
     calm.looks();
-    calm.writer.clock_off = 0;
+    calm.leader.clock_off = 0;
     calm.runs();
     assert_ne!(calm.ca(), before);
 }

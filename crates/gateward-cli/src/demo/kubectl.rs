@@ -73,8 +73,8 @@ impl<'a> Kubectl<'a> {
         let mut text = format!("{:width$}  OPERATION  VERDICT   RULES\n", "OBJECT");
         for row in &self.rows {
             let verdict = match row.verdict {
-                Expected::Admitted => "admitted",
-                Expected::Refused => "refused",
+                Expected::Allowed => "allowed",
+                Expected::Denied => "denied",
             };
             let line = format!("{:width$}  {:9}  {verdict:8}  {}", row.object, row.operation.as_str(), row.rules);
             let _ = writeln!(text, "{}", line.trim_end());
@@ -202,7 +202,7 @@ fn row(step: &DemoStep, operation: Operation, verdicts: &Verdicts) -> Row {
     Row {
         object: display(&verdicts.object),
         operation,
-        verdict: if denial.is_none() { Expected::Admitted } else { Expected::Refused },
+        verdict: if denial.is_none() { Expected::Allowed } else { Expected::Denied },
         expected: step.expected,
         rules: denial.map_or_else(String::new, |denial| denial.rules.replace(',', ", ")),
     }

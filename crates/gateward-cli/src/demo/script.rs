@@ -17,8 +17,8 @@ pub struct DemoStep {
 /// A verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
-    Admitted,
-    Refused,
+    Allowed,
+    Denied,
 }
 
 macro_rules! step {
@@ -27,18 +27,18 @@ macro_rules! step {
     };
 }
 
-/// The demonstration, in order. A manifest whose object was admitted before is an update of it.
+/// The demonstration, in order. A manifest whose object was allowed before is an update of it.
 pub const STEPS: &[DemoStep] = &[
-    step!("01-graph.yaml", Admitted),
-    step!("02-graph-scaled-by-hand.yaml", Refused),
-    step!("03-graph-v1alpha1.yaml", Admitted),
-    step!("04-graph-with-faults.yaml", Refused),
-    step!("05-component.yaml", Admitted),
-    step!("06-component-other-engine.yaml", Refused),
-    step!("07-request.yaml", Admitted),
-    step!("08-request-thorough.yaml", Refused),
-    step!("09-model.yaml", Admitted),
-    step!("10-model-from-the-web.yaml", Refused),
+    step!("01-graph.yaml", Allowed),
+    step!("02-graph-scaled-by-hand.yaml", Denied),
+    step!("03-graph-v1alpha1.yaml", Allowed),
+    step!("04-graph-with-faults.yaml", Denied),
+    step!("05-component.yaml", Allowed),
+    step!("06-component-other-engine.yaml", Denied),
+    step!("07-request.yaml", Allowed),
+    step!("08-request-thorough.yaml", Denied),
+    step!("09-model.yaml", Allowed),
+    step!("10-model-from-the-web.yaml", Denied),
 ];
 
 impl DemoStep {

@@ -34,7 +34,7 @@ pub fn permissions() -> Vec<Permission> {
     ]
 }
 
-/// Reconciles until `shutdown` completes. Every replica does so: what they apply is the same, whoever is first. What must
+/// Reconciles until `shutdown` completes. Every replica does so: what they apply is the same, in any order. What must
 /// be done once needs a lease.
 pub async fn run(client: Client, shutdown: ShutdownSignal) -> Result<(), ControllersError> {
     let ours = watcher::Config::default().labels(&format!("{}={}", LABEL.0, LABEL.1));

@@ -69,7 +69,7 @@ impl LeaderContext {
     }
 
     /// Restores conversion stanzas that were changed or removed, once there is a CA. They come before the `caBundle`s
-    /// of webhook configurations: no object is admitted that can't be converted. A stanza that another Service serves is
+    /// of webhook configurations: no object is allowed that can't be converted. A stanza that another Service serves is
     /// taken over once `ours` can. Returns `None` if no stanza is to be written.
     pub(super) async fn restore_stanzas(&self, snapshot: &Snapshot, ours: ConversionReadiness) -> Option<WriteOutcome> {
         let bundle = Some(snapshot.trusted(&self.provision)).filter(|bundle| !bundle.is_empty())?;

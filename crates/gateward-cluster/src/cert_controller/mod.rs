@@ -104,7 +104,7 @@ impl CertController {
         self.status.status()
     }
 
-    /// What operators of one namespace have claimed; `None` where nobody can.
+    /// What operators of one namespace have claimed; `None` where none can claim.
     pub fn claims(&self) -> Option<NamespaceClaims> {
         self.namespaces.claims.clone()
     }

@@ -57,7 +57,7 @@ pub enum DevError {
         "{0} develops against this cluster; end it there, or pass --take-over, which puts back what it has changed"
     )]
     Held(String),
-    /// Nobody can tell other processes that this one lives.
+    /// Other processes can't see that this one lives.
     #[error("the Lease {name} in the namespace default can't be written: {why}")]
     Lease {
         /// Its name.

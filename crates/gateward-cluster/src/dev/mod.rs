@@ -1,7 +1,7 @@
 //! Objects of a cluster that lead to a machine of a person for a while: webhook configurations of their own, and CRDs
 //! whose objects are converted there.
 //!
-//! `record` is what stands in an annotation of each of these objects, so that whoever reads it can put it back.
+//! `record` is what stands in an annotation of each of these objects, so that any process can put it back.
 //! `plan` decides, by values. `session` reads and writes, in `objects`. A [`DevLease`] says that its holder lives.
 //!
 //! Every write is one request, guarded by what was read, and carries its own record: a process that ends anywhere leaves

@@ -88,7 +88,7 @@ impl LeaderElector {
         self.forbidden.as_deref()
     }
 
-    /// Takes the lease from whoever holds it. There is no moment without a holder, in which that one could take it back.
+    /// Takes the lease from its holder. There is no moment without a holder, in which that one could take it back.
     pub(crate) async fn seize(&mut self) -> Result<(), RequestError> {
         let lease = with_short_timeout(self.api.get_opt(&self.name)).await?;
         let action = if lease.is_some() { LeaseAction::Acquire } else { LeaseAction::Create };
@@ -221,7 +221,7 @@ pub(crate) async fn lease_status(
     Ok(LeaseStatus { holder, until: renewed.map(|renewed| renewed + duration) })
 }
 
-/// The record in a lease. A lease without a duration gets ours, and none counts for very much longer: whoever wrote it
+/// The record in a lease. A lease without a duration gets ours, and none counts for very much longer: its writer
 /// may never renew it.
 fn record(lease: &Lease, ours: Duration) -> LeaseRecord {
     let spec = lease.spec.clone().unwrap_or_default();

@@ -109,7 +109,7 @@ impl Claims {
         claims
     }
 
-    /// The same at a later moment: whoever looks may be late.
+    /// The same at a later moment: the reader may be late.
     pub(crate) fn cover_at(&self, subject: &ReviewSubject<'_>, now: Instant) -> bool {
         let claim = self.namespaces.get(subject.namespace);
         claim.and_then(|claim| claim.until).is_some_and(|until| now < until) && self.covers(subject)

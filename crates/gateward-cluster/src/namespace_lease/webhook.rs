@@ -1,6 +1,6 @@
 //! The webhooks of others that may stand behind a claim.
 //!
-//! A lease proves nothing about its writer: whoever may write it in a namespace could turn off the cluster-wide
+//! A lease proves nothing about its writer: a user who may write it in a namespace could turn off the cluster-wide
 //! operator's webhooks there. A webhook configuration belongs to the whole cluster, so none of them can make that.
 
 use gateward_core::{Operation, Review, ReviewSubject};

@@ -7,7 +7,7 @@ use crate::conversion::carry::{Carried, carry};
 use crate::conversion::deep::{answerable, deep_members};
 use crate::conversion::difference::Difference;
 use crate::conversion::incomplete::{mark, unmark};
-use crate::conversion::readable::{Readable, Remainder, readable};
+use crate::conversion::readable::{Readable, ReadablePart, readable};
 use crate::conversion::restore::lost_by_trial;
 use crate::conversion::route::Route;
 use crate::conversion::serialized::{Serialized, no_json};
@@ -80,8 +80,8 @@ fn within<A: Resource, B: Resource>(
     if reduced.is_some() {
         issues.add(STASH.note(FieldPath::field("metadata") / "annotations", OVERSIZED));
     }
-    let Readable { reading, remainder, mut left_out } = read::<A>(reduced.as_deref().unwrap_or(source.json), issues)?;
-    let (text, document) = remainder.map_or((None, None), |Remainder { text, document }| (Some(text), document));
+    let Readable { reading, part, mut left_out } = read::<A>(reduced.as_deref().unwrap_or(source.json), issues)?;
+    let (text, document) = part.map_or((None, None), |ReadablePart { text, document }| (Some(text), document));
     let readable = text.as_deref().or(reduced.as_deref()).map(Source::read).transpose()?;
     let readable = readable.as_ref().unwrap_or(source);
     let ReadObject { object, unknown, overflow } = reading;
@@ -113,12 +113,12 @@ const OVERSIZED: &str =
 /// Reads the object. What stands in the way of its type is left out, and noted.
 fn read<'a, A: Resource>(json: &'a str, issues: &mut Issues) -> Result<Readable<'a, A>, ConversionError> {
     if let Some(reading) = unknown::read_within_limits(json, json.len()) {
-        return Ok(Readable { reading, remainder: None, left_out: Vec::new() });
+        return Ok(Readable { reading, part: None, left_out: Vec::new() });
     }
     let mut readable = readable(json)?;
     // Of the metadata nothing is left out: it goes over as it came.
     readable.left_out.retain(|path| path.top_member() != Some("metadata"));
-    for path in readable.left_out.iter().filter(|_| readable.remainder.is_some()) {
+    for path in readable.left_out.iter().filter(|_| readable.part.is_some()) {
         issues.add(INCOMPLETE.note(path.clone(), "the field can't be read and is left out"));
     }
     Ok(readable)
@@ -177,7 +177,7 @@ fn largest_of(key: &str, text: &str) -> FieldPath {
 /// How far down [`largest_field`] looks.
 const MAX_STEPS: usize = 8;
 
-/// The field that most of a kept remainder is for.
+/// The field that most of a kept part is for.
 fn largest_field(mut node: Tree<'_>) -> FieldPath {
     let mut path = FieldPath::root();
     for _ in 0..MAX_STEPS {

@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 use crate::rule::field::Segment;
 
 /// Whether the value means no more than an absent one.
-pub fn says_nothing(value: &Value) -> bool {
+pub fn means_absent(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.values().all(says_nothing),
+        Value::Object(members) => members.values().all(means_absent),
         _ => false,
     }
 }
@@ -29,12 +29,12 @@ pub fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Object(left), Value::Object(right)) => {
             left.iter().all(|(name, value)| same(value, right.get(name).unwrap_or(&Value::Null)))
-                && right.iter().all(|(name, value)| left.contains_key(name) || says_nothing(value))
+                && right.iter().all(|(name, value)| left.contains_key(name) || means_absent(value))
         }
         (Value::Array(left), Value::Array(right)) => {
             left.len() == right.len() && left.iter().zip(right).all(|(one, other)| same(one, other))
         }
-        _ => one == other || (says_nothing(one) && says_nothing(other)),
+        _ => one == other || (means_absent(one) && means_absent(other)),
     }
 }
 

@@ -18,8 +18,8 @@ pub(crate) struct PreservedField {
     /// The way to the field, its own name last.
     pub path: Vec<Step>,
     /// How many of the last objects on the way hold nothing else, so that the types leave them out.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    hollow: usize,
+    #[serde(rename = "hollow", default, skip_serializing_if = "is_zero")]
+    empty_parents: usize,
     /// What it holds.
     value: Box<RawValue>,
 }
@@ -38,10 +38,10 @@ impl PreservedField {
 
     fn of(field: Unknown<'_>, document: &mut Tree<'_>, known: &mut Tree<'_>) -> Self {
         let there = (0..=field.parent.len()).rev().find(|&length| known.find(&field.parent[..length]).is_some());
-        let hollow = field.parent.len() - there.unwrap_or_default();
+        let empty_parents = field.parent.len() - there.unwrap_or_default();
         let mut path = steps(document, &field.parent);
         path.push(Step::Member(field.name));
-        Self { path, hollow, value: field.value.to_owned() }
+        Self { path, empty_parents, value: field.value.to_owned() }
     }
 
     /// Puts the field back, where its place exists and is free. Returns whether the result changed.
@@ -50,9 +50,9 @@ impl PreservedField {
         if self.path.len() > MAX_STEPS || self.path.first().is_some_and(is_protected) {
             return false;
         }
-        let (firm, hollow) = way.split_at(way.len().saturating_sub(self.hollow));
-        let node = firm.iter().try_fold(result, |node, step| step.find(node));
-        let node = node.and_then(|node| hollow.iter().try_fold(node, |node, step| step.find_or_make(node)));
+        let (there, empty) = way.split_at(way.len().saturating_sub(self.empty_parents));
+        let node = there.iter().try_fold(result, |node, step| step.find(node));
+        let node = node.and_then(|node| empty.iter().try_fold(node, |node, step| step.find_or_make(node)));
         let Some(parent) = node.and_then(Tree::members).filter(|members| !members.contains_key(name.as_str())) else {
             return false;
         };

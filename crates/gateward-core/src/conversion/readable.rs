@@ -11,13 +11,13 @@ use crate::rule::resource::Resource;
 pub(crate) struct Readable<'a, A> {
     pub reading: ReadObject<A>,
     /// The object without the nodes that can't; `None` where all of it can be read.
-    pub remainder: Option<Remainder<'a>>,
+    pub part: Option<ReadablePart<'a>>,
     /// The paths of those nodes.
     pub left_out: Vec<FieldPath>,
 }
 
 /// An object without some of its nodes.
-pub(crate) struct Remainder<'a> {
+pub(crate) struct ReadablePart<'a> {
     pub text: String,
     /// What was opened of it, where it isn't long: that takes many times the text.
     pub document: Option<Tree<'a>>,
@@ -31,9 +31,9 @@ const LONG: usize = 64 << 10;
 pub(crate) fn readable<A: Resource>(json: &str) -> Result<Readable<'_, A>, ConversionError> {
     // What is tried may be as long as the whole, and takes no more than that is worth.
     let read_without = |nodes: &[FieldPath]| {
-        let remainder = without(json, nodes)?;
-        let reading = unknown::read_within_limits(&remainder.text, json.len())?;
-        Some(Readable { reading, remainder: Some(remainder), left_out: nodes.to_vec() })
+        let part = without(json, nodes)?;
+        let reading = unknown::read_within_limits(&part.text, json.len())?;
+        Some(Readable { reading, part: Some(part), left_out: nodes.to_vec() })
     };
     for (pass, reading) in decode::readings::<A>(json, None, Lists::Bounded).enumerate() {
         let (unread, is_last) = match reading {
@@ -43,7 +43,7 @@ pub(crate) fn readable<A: Resource>(json: &str) -> Result<Readable<'_, A>, Conve
             Err(_) => continue,
         };
         if unread.is_empty() {
-            return Ok(Readable { reading: unknown::read(json)?, remainder: None, left_out: unread });
+            return Ok(Readable { reading: unknown::read(json)?, part: None, left_out: unread });
         }
         if let Some(readable) = read_without(&unread) {
             return Ok(readable);
@@ -65,12 +65,12 @@ pub(crate) fn readable<A: Resource>(json: &str) -> Result<Readable<'_, A>, Conve
 
 /// The object without these nodes; `None` where there is nothing to take out. Items of lists go from the last to the
 /// first, so that positions stay what they were.
-fn without<'a>(json: &'a str, nodes: &[FieldPath]) -> Option<Remainder<'a>> {
+fn without<'a>(json: &'a str, nodes: &[FieldPath]) -> Option<ReadablePart<'a>> {
     let mut document = Tree::read(json)?;
     let mut nodes: Vec<&FieldPath> = nodes.iter().collect();
     nodes.sort_unstable();
     let removed = nodes.iter().rev().filter(|node| remove(&mut document, node.segments())).count();
-    (removed > 0).then(|| Remainder { text: document.to_json(), document: (json.len() < LONG).then_some(document) })
+    (removed > 0).then(|| ReadablePart { text: document.to_json(), document: (json.len() < LONG).then_some(document) })
 }
 
 fn remove(tree: &mut Tree<'_>, path: &[Segment]) -> bool {

@@ -76,7 +76,7 @@ struct MemberAt {
     end: usize,
 }
 
-/// Notes where the members of the outermost object stand while they are written, so that nobody has to look for them.
+/// Notes where the members of the outermost object stand while they are written, so that no search for them is needed.
 struct MemberFormatter<'n> {
     depth: usize,
     length: &'n Cell<usize>,

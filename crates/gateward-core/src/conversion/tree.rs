@@ -27,12 +27,12 @@ pub(crate) enum Tree<'a> {
 pub(crate) struct Items<'a> {
     items: Vec<Tree<'a>>,
     /// Worked out when somebody first asks for an item by its name.
-    named: Option<HashMap<String, Bearers>>,
+    named: Option<HashMap<String, ItemsOfName>>,
 }
 
 /// The items of a list that bear a name.
 #[derive(Debug, Clone, Copy)]
-struct Bearers {
+struct ItemsOfName {
     first: usize,
     count: usize,
 }
@@ -176,7 +176,7 @@ impl<'a> Items<'a> {
 
     /// The first item of this name.
     pub fn named(&mut self, name: &str) -> Option<&mut Tree<'a>> {
-        let Bearers { first, .. } = *self.names().get(name)?;
+        let ItemsOfName { first, .. } = *self.names().get(name)?;
         self.items.get_mut(first)
     }
 
@@ -188,13 +188,13 @@ impl<'a> Items<'a> {
         alone.then_some(name)
     }
 
-    fn names(&mut self) -> &HashMap<String, Bearers> {
+    fn names(&mut self) -> &HashMap<String, ItemsOfName> {
         let items = &self.items;
         self.named.get_or_insert_with(|| {
-            let mut names: HashMap<String, Bearers> = HashMap::new();
+            let mut names: HashMap<String, ItemsOfName> = HashMap::new();
             for (index, item) in items.iter().enumerate() {
                 if let Some(name) = item.name() {
-                    names.entry(name).or_insert(Bearers { first: index, count: 0 }).count += 1;
+                    names.entry(name).or_insert(ItemsOfName { first: index, count: 0 }).count += 1;
                 }
             }
             names

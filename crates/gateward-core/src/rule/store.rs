@@ -83,7 +83,7 @@ pub enum StoreEvent {
     Unreadable(String),
 }
 
-/// A store whose type is forgotten, for whoever fills it.
+/// A store whose type is forgotten, for the reader of the cluster that fills it.
 pub trait WatchedStore: fmt::Debug + Send + Sync {
     /// Which objects it holds.
     fn query(&self) -> ListQuery;
@@ -151,7 +151,7 @@ impl<K: Resource> Store<K> {
         }
     }
 
-    /// The store for whoever fills it.
+    /// The store for the reader that fills it.
     pub(crate) fn watched(&self) -> Arc<dyn WatchedStore> {
         Arc::clone(&self.0) as Arc<dyn WatchedStore>
     }

@@ -105,7 +105,7 @@ impl Verdict {
     }
 
     /// Adds the findings, warnings and annotations of `other`. The first plain denial stands, and before what can't be
-    /// decided, because the object is refused whatever a look-up would have said.
+    /// decided, because the object is denied whatever a look-up would have said.
     pub(crate) fn merge(&mut self, other: Self) {
         let stands = match &self.decision {
             Ruling::Denied(_) => true,

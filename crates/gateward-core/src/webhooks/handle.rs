@@ -169,7 +169,7 @@ impl Judged {
             (verdict @ Self::Verdict(..), Self::Skipped(_)) | (Self::Skipped(_), verdict @ Self::Verdict(..)) => {
                 verdict
             }
-            // That nobody judges the operation says less than why somebody who does passes the object.
+            // Why a handler of the operation passes the object says more than that no handler judges it.
             (Self::Skipped(Skip::NoHandler), skipped) | (skipped @ Self::Skipped(_), Self::Skipped(_)) => skipped,
         }
     }
@@ -192,7 +192,7 @@ fn skip(asked: Review, declared: &Declaration, review: &AdmissionReview<'_>, con
     on_objects.filter(|operation| !declared.handles(asked, *operation)).map(|_| Skip::NoHandler)
 }
 
-/// Whether another operator has claimed what the review is about. Nobody claims an object without a namespace.
+/// Whether another operator has claimed what the review is about. No claim covers an object without a namespace.
 fn is_claimed(asked: Review, declared: &Declaration, review: &AdmissionReview<'_>, facts: &dyn Facts) -> bool {
     let request = &review.request;
     let Some(namespace) = request.namespace.as_deref() else { return false };

@@ -19,7 +19,7 @@ use crate::webhooks::objects::{AsHub, AsItIs, ObjectReader, Objects, Old, but_fo
 use crate::webhooks::read::{ReadError, missing, read, too_large};
 use crate::webhooks::webhook_error::WebhookError;
 use crate::wire::operation::Operation;
-use crate::wire::request::{Request, Written};
+use crate::wire::request::{Request, SourceObjects};
 use crate::wire::review::AdmissionReview;
 
 /// The handlers of one version that get objects as the user wrote them, behind a trait object.
@@ -72,7 +72,7 @@ pub(crate) async fn validate_in_hub<H: ReviewObject>(
     };
     let written = |reading: Option<&HubReading<H>>| reading.map(|reading| Arc::clone(&reading.written));
     let request = |new: Option<&HubReading<H>>, old: Option<&HubReading<H>>| {
-        let written = Written { new: written(new), old: written(old) };
+        let written = SourceObjects { new: written(new), old: written(old) };
         Cow::Owned(Request { written, ..review.request.clone() })
     };
     let verdict = objects.judge(validators, |reading| &reading.hub, request).await;

@@ -1,4 +1,4 @@
-//! The stores that handlers read, for whoever fills them.
+//! The stores that handlers read, for the reader of the cluster that fills them.
 
 use std::sync::Arc;
 

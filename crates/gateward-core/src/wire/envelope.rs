@@ -213,7 +213,7 @@ impl<'a> Metadata<'a> {
     }
 }
 
-/// Takes over into `live` what differs between `before` and `after`. What nobody touches isn't copied.
+/// Takes over into `live` what differs between `before` and `after`. What stays isn't copied.
 pub(crate) fn edit<T>(live: &mut Editable<'_>, before: &BTreeMap<T, T>, after: &BTreeMap<T, T>)
 where
     T: Borrow<str> + Ord,

@@ -74,12 +74,12 @@ pub struct Request {
     pub(crate) review_version: ReviewVersion,
     pub(crate) facts: Option<Arc<dyn Facts>>,
     pub(crate) cluster: Option<Arc<dyn ClusterReader>>,
-    pub(crate) written: Written,
+    pub(crate) written: SourceObjects,
 }
 
 /// The objects as the user wrote them, where the handler judges another version.
 #[derive(Clone, Default)]
-pub(crate) struct Written {
+pub(crate) struct SourceObjects {
     pub(crate) new: Option<Arc<dyn Any + Send + Sync>>,
     pub(crate) old: Option<Arc<dyn Any + Send + Sync>>,
 }

@@ -40,7 +40,7 @@ enum What {
     /// Ask the server to replace its CA
     ///
     /// The new CA is added to the caBundle of every webhook configuration and CRD; then each replica serves
-    /// a certificate of the new one; then the old one is taken away. No request is refused meanwhile, and it may be
+    /// a certificate of the new one; then the old one is taken away. No request fails meanwhile, and it may be
     /// interrupted at any moment. Asked for again while it is under way, it is not begun anew.
     #[command(
         after_help = "Exit codes: 0 it is asked for, or with --wait: done; 1 with --wait: not done in time; 2 the \

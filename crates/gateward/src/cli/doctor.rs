@@ -85,7 +85,7 @@ pub(crate) async fn run<P: Operator>(operator: &P, arguments: &DoctorArguments) 
 
 fn nothing_asked(command: &str, Release { name, namespace }: &Release) -> String {
     format!(
-        "doctor isn't told what to check; before an install or an upgrade: `{command} doctor --preflight --release {name} \
+        "doctor needs --preflight; before an install or an upgrade: `{command} doctor --preflight --release {name} \
          --namespace {namespace} --values values.yaml`"
     )
 }

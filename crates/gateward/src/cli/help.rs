@@ -95,7 +95,7 @@ mod tests {
         helps(command, &mut texts);
         assert!(texts.len() > 12, "{}", texts.len());
         for text in &texts {
-            // What a filter of logs names is the module, whoever uses it.
+            // A log filter names the module, in every operator.
             let lower = text.to_lowercase().replace("gateward_server=debug", "");
             for foreign in ["gateward", "dynamo", "dgd", "grove", "{"] {
                 assert!(!lower.contains(foreign), "{foreign} in\n{text}");

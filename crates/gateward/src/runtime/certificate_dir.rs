@@ -9,7 +9,7 @@ use gateward_certs::secret::{InvalidField, SecretData, ServingCertificate, TLS_C
 use gateward_server::{ClusterMetrics, Readiness, ReportLine, WaitGuard};
 use tokio::sync::watch;
 
-/// How often the files are read. Whoever renews does so long before the end.
+/// How often the files are read. A certificate is renewed long before its end.
 const INTERVAL: Duration = Duration::from_secs(2);
 
 /// How much of a file is read. A chain takes some thousand bytes.

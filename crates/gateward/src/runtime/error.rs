@@ -30,7 +30,7 @@ pub enum ServerError {
     /// There is no way to the API server.
     #[error(transparent)]
     Connection(#[from] ConnectionError),
-    /// Nobody can be asked who may read the metrics.
+    /// No API server can say who may read the metrics.
     #[error(
         "the API server decides who may read the metrics, and there is no client to ask it; add `.client(client)`, or set `metrics_access` to `Open`"
     )]

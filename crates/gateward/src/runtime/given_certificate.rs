@@ -14,7 +14,7 @@ use super::controllers::Controllers;
 use super::error::ServerError;
 use super::facts::FactsPoller;
 use super::identity;
-use super::listen::{ListenerSettings, Listening, MetricsListener};
+use super::listen::{BoundListeners, ListenerSettings, MetricsListener};
 use super::shutdown::Shutdown;
 use super::stop::stop;
 use super::stores::keep_stores;
@@ -34,7 +34,7 @@ pub(crate) enum CertificateSource {
 pub(crate) struct GivenCertificate<P> {
     operator: Arc<P>,
     given: ConfigSource,
-    pub(crate) listening: Listening,
+    pub(crate) listening: BoundListeners,
     metrics: MetricsListener,
     source: CertificateSource,
     connection: Option<Connection>,
@@ -50,7 +50,7 @@ impl<P: Operator> GivenCertificate<P> {
         connection: Option<Connection>,
     ) -> Result<Self, ServerError> {
         let facts = operator.facts(FactsSource::Nowhere)?;
-        let listening = Listening::start(&operator, settings).await?;
+        let listening = BoundListeners::start(&operator, settings).await?;
         listening.present.put(facts);
         // Nothing says what API servers trust.
         listening.serving.skip_self_check();
@@ -93,7 +93,7 @@ async fn learn<P: Operator>(
     operator: &P,
     given: &ConfigSource,
     connection: Option<Connection>,
-    listening: &Listening,
+    listening: &BoundListeners,
     answerable: &watch::Sender<bool>,
 ) -> Problem {
     let Some(connection) = connection else {

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use super::controllers::Controllers;
 use super::error::ServerError;
 use super::facts::FactsPoller;
-use super::listen::{ListenerSettings, Listening, MetricsListener};
+use super::listen::{BoundListeners, ListenerSettings, MetricsListener};
 use super::setup::setup;
 use super::shutdown::Shutdown;
 use super::stop::stop;
@@ -28,13 +28,13 @@ const GIVING_BACK: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// What is to be served, and how.
-pub(crate) struct Plan<P> {
+pub(crate) struct App<P> {
     operator: Arc<P>,
     given: ConfigSource,
     setup: ControllerConfig,
 }
 
-impl<P: Operator> Plan<P> {
+impl<P: Operator> App<P> {
     /// Joins the configuration; an error is one of the user's.
     pub(crate) fn new(operator: Arc<P>, given: ConfigSource, config: &Config) -> Result<Self, ConfigError> {
         let setup = setup(operator.as_ref(), config, &given.pod_environment)?;
@@ -44,8 +44,8 @@ impl<P: Operator> Plan<P> {
 
 /// A server whose certificates and `caBundle`s its own controller keeps. It listens.
 pub(crate) struct InCluster<P> {
-    plan: Plan<P>,
-    pub(crate) listening: Listening,
+    app: App<P>,
+    pub(crate) listening: BoundListeners,
     /// Looked for where it isn't given.
     connection: Option<Connection>,
     waiting: WaitGuard,
@@ -54,35 +54,35 @@ pub(crate) struct InCluster<P> {
 impl<P: Operator> InCluster<P> {
     /// Takes the addresses of probes and reviews.
     pub(crate) async fn start(
-        plan: Plan<P>,
+        app: App<P>,
         settings: ListenerSettings,
         connection: Option<Connection>,
     ) -> Result<Self, ServerError> {
-        let PodEnvironment { pod, namespace, ip, instance, .. } = &plan.given.pod_environment;
+        let PodEnvironment { pod, namespace, ip, instance, .. } = &app.given.pod_environment;
         tracing::info!(target: TARGET, pod, namespace, %ip, release = instance, "starting in a cluster");
         let waiting = settings.readiness.wait_for("cluster", "the way to the API server");
-        let listening = Listening::start(&plan.operator, settings).await?;
-        Ok(Self { plan, listening, connection, waiting })
+        let listening = BoundListeners::start(&app.operator, settings).await?;
+        Ok(Self { app, listening, connection, waiting })
     }
 
     /// Serves until it is to end.
     ///
     /// Nothing that is waited for ends it: the probes say what it is, and who mends it need not restart anything.
     pub(crate) async fn run(self, mut shutdown: impl Shutdown) -> Result<Drained, ServerError> {
-        let Self { plan, listening, connection, waiting } = self;
+        let Self { app, listening, connection, waiting } = self;
         let connection = tokio::select! {
-            connection = connected(&plan, connection, waiting) => connection,
+            connection = connected(&app, connection, waiting) => connection,
             drain = shutdown.wait() => return Ok(stop(listening, async {}, drain, shutdown).await),
         };
-        let running = Running::start(&plan, &listening, &connection).await?;
+        let running = RunningApp::start(&app, &listening, &connection).await?;
         let learning = FactsPoller {
-            operator: plan.operator.as_ref(),
-            given: &plan.given,
+            operator: app.operator.as_ref(),
+            given: &app.given,
             cluster: Arc::new(ApiReader::new(connection.client()).with_claims(running.controller.claims())),
             present: listening.present.clone(),
             readiness: listening.readiness.clone(),
         };
-        let mut controllers = Controllers::start(plan.operator.as_ref(), connection.client());
+        let mut controllers = Controllers::start(app.operator.as_ref(), connection.client());
         tokio::select! {
             contradiction = learning.go_on(&running.answerable) => {
                 tokio::join!(give_back(running.controller), controllers.stop());
@@ -93,7 +93,7 @@ impl<P: Operator> InCluster<P> {
                 Err(ServerError::Controllers(error))
             }
             drain = shutdown.wait() => {
-                let Running { controller, answerable, metrics, tasks } = running;
+                let RunningApp { controller, answerable, metrics, tasks } = running;
                 // What works beside the listeners goes on until all is answered.
                 let _beside = (answerable, metrics, tasks);
                 let ending = async {
@@ -106,12 +106,12 @@ impl<P: Operator> InCluster<P> {
 }
 
 /// Reads where the API server is, however often that takes: files may come late.
-async fn connected<P: Operator>(plan: &Plan<P>, given: Option<Connection>, waiting: WaitGuard) -> Connection {
+async fn connected<P: Operator>(app: &App<P>, given: Option<Connection>, waiting: WaitGuard) -> Connection {
     if let Some(connection) = given {
         return connection;
     }
     loop {
-        match Connection::connect(&plan.operator.names().user_agent()).await {
+        match Connection::connect(&app.operator.names().user_agent()).await {
             Ok(connection) => return connection,
             Err(error) => {
                 tracing::error!(%error, "trying again to find the API server");
@@ -123,7 +123,7 @@ async fn connected<P: Operator>(plan: &Plan<P>, given: Option<Connection>, waiti
 }
 
 /// What works beside the listeners.
-struct Running {
+struct RunningApp {
     controller: CertController,
     /// Notified when requests can be answered.
     answerable: watch::Sender<bool>,
@@ -131,14 +131,14 @@ struct Running {
     tasks: JoinSet<()>,
 }
 
-impl Running {
+impl RunningApp {
     async fn start<P: Operator>(
-        plan: &Plan<P>,
-        listening: &Listening,
+        app: &App<P>,
+        listening: &BoundListeners,
         connection: &Connection,
     ) -> Result<Self, ServerError> {
         let metrics = listening.metrics(Some(connection)).await?;
-        let controller = CertController::start(connection, &plan.setup)?;
+        let controller = CertController::start(connection, &app.setup)?;
         let answerable = watch::Sender::new(false);
         let (readiness, measures) = (&listening.readiness, listening.measures());
         let mut tasks = JoinSet::new();
@@ -157,8 +157,8 @@ impl Running {
         if let Some(holder) = controller.namespace_holder() {
             tasks.spawn(claims::follow_holder(holder, readiness.clone()));
         }
-        keep_stores(&mut tasks, plan.operator.webhooks(), &connection.client(), Some(readiness));
-        self_check(&mut tasks, plan, listening, &controller);
+        keep_stores(&mut tasks, app.operator.webhooks(), &connection.client(), Some(readiness));
+        self_check(&mut tasks, app, listening, &controller);
         Ok(Self { controller, answerable, metrics, tasks })
     }
 }
@@ -166,12 +166,12 @@ impl Running {
 /// Starts the self-check of the listener against every injection target.
 fn self_check<P: Operator>(
     tasks: &mut JoinSet<()>,
-    plan: &Plan<P>,
-    listening: &Listening,
+    app: &App<P>,
+    listening: &BoundListeners,
     controller: &CertController,
 ) {
     // The first name is the one by which the API server calls.
-    let name = plan.setup.certificates.names.first().clone();
+    let name = app.setup.certificates.names.first().clone();
     let (injected, watched) = watch::channel(InjectedTrust::default());
     tasks.spawn(injected_trust::follow(controller.status(), name, injected));
     tasks.spawn(listening.serving.self_check_all(watched));

@@ -28,7 +28,7 @@ pub(crate) struct ListenerSettings {
 }
 
 /// What listens, and what it shows and answers by.
-pub(crate) struct Listening {
+pub(crate) struct BoundListeners {
     pub(super) serving: RunningServer,
     pub(super) readiness: Readiness,
     pub(super) certificate: CertResolver,
@@ -45,7 +45,7 @@ pub(super) enum MetricsListener {
     Http(HttpServer),
 }
 
-impl Listening {
+impl BoundListeners {
     /// Takes the addresses of probes and reviews.
     pub(super) async fn start<P: Operator>(operator: &Arc<P>, settings: ListenerSettings) -> Result<Self, BindError> {
         let ListenerSettings { listeners, limits, metrics, readiness, certificate } = settings;
@@ -63,7 +63,7 @@ impl Listening {
         Ok(Self { serving, readiness, certificate, present, health, metrics, listeners })
     }
 
-    /// Takes the address of metrics. Without a connection nobody can be asked who may read them.
+    /// Takes the address of metrics. Without a connection no API server can say who may read them.
     pub(super) async fn metrics(&self, connection: Option<&Connection>) -> Result<MetricsListener, ServerError> {
         let (address, pages) = (address(self.listeners.metrics), self.metrics.clone());
         match (self.listeners.metrics_access, connection) {

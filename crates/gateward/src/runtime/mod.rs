@@ -23,8 +23,8 @@ mod stores;
 
 pub use error::ServerError;
 pub(crate) use given_certificate::{CertificateSource, GivenCertificate};
-pub(crate) use in_cluster::{InCluster, Plan};
-pub(crate) use listen::{ListenerSettings, Listening};
+pub(crate) use in_cluster::{App, InCluster};
+pub(crate) use listen::{BoundListeners, ListenerSettings};
 #[cfg(feature = "cli")]
 pub(crate) use setup::setup;
 #[cfg(feature = "cli")]

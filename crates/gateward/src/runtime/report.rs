@@ -71,8 +71,8 @@ fn log(before: &ControllerStatus, now: &ControllerStatus) {
     if before.leader != now.leader {
         tracing::info!(target: TARGET, leader = %now.leader, "leader changed");
     }
-    for consumer in now.at_fault().filter(|consumer| !before.targets.contains(consumer)) {
-        tracing::info!(target: TARGET, "{consumer}");
+    for target in now.at_fault().filter(|target| !before.targets.contains(target)) {
+        tracing::info!(target: TARGET, "{target}");
     }
     if now.at_fault().next().is_none() && before.at_fault().next().is_some() && !now.targets.is_empty() {
         tracing::info!(target: TARGET, "every caBundle verifies this replica");
@@ -88,12 +88,12 @@ mod tests {
     use super::*;
 
     fn report(states: &[TargetState]) -> ControllerStatus {
-        let consumer = |state: &TargetState| TargetStatus {
+        let target = |state: &TargetState| TargetStatus {
             object: "ValidatingWebhookConfiguration otter".into(),
             entry: Some("a".into()),
             state: state.clone(),
         };
-        ControllerStatus { targets: states.iter().map(consumer).collect(), ..ControllerStatus::default() }
+        ControllerStatus { targets: states.iter().map(target).collect(), ..ControllerStatus::default() }
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub const SERVING_SECRET: &str = "webhook-server-cert";
 /// The Secret of its CA.
 pub const CA_SECRET: &str = "webhook-server-cert-ca";
 
-/// A `clientConfig` that carries a bundle.
+/// A `clientConfig` that has a caBundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bundle {
     /// The path of its object.

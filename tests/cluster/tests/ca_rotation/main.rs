@@ -47,15 +47,15 @@ async fn a_certificate_is_renewed(sandbox: Sandbox) {
 }
 
 async fn a_ca_is_rotated_while_replicas_hear_of_it_late(sandbox: Sandbox) {
-    exchange(&sandbox, Duration::from_secs(2), Duration::from_mins(3)).await;
+    rotate(&sandbox, Duration::from_secs(2), Duration::from_mins(3)).await;
 }
 
 async fn a_ca_is_rotated_while_replicas_hear_of_it_a_minute_late(sandbox: Sandbox) {
-    exchange(&sandbox, Duration::from_mins(1), Duration::from_mins(7)).await;
+    rotate(&sandbox, Duration::from_mins(1), Duration::from_mins(7)).await;
 }
 
 /// Rotates the CA while what watches deliver to the replicas is delayed.
-async fn exchange(sandbox: &Sandbox, delay: Duration, within: Duration) {
+async fn rotate(sandbox: &Sandbox, delay: Duration, within: Duration) {
     let release = Release::only(sandbox);
     let before = release.certificate(CA_SECRET).await.unwrap().unwrap();
     sandbox.bed().node().delay_watches(delay);

@@ -50,7 +50,7 @@ async fn what_someone_takes_away_is_put_back(sandbox: Sandbox) {
     times.sort();
     let (median, worst) = (times[times.len() / 2], times[times.len() - 1]);
     println!("{} repairs of bundles: median {median:?}, worst {worst:?}", times.len());
-    // The writer's own look may come first, and what it writes then is no repair.
+    // The leader's own look may come first, and what it writes then is no repair.
     let repairs: u64 = replicas.iter().map(|replica| replica.status().restored_bundles).sum();
     assert!((1..=times.len() as u64).contains(&repairs), "{repairs} repairs");
     zoo.settles(&replicas.each_ref()).await;

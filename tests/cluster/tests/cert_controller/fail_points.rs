@@ -1,4 +1,4 @@
-//! The writer's process ends before or after each of its writes.
+//! The leader's process ends before or after each of its writes.
 
 use std::path::{Path, PathBuf};
 
@@ -16,28 +16,28 @@ pub fn tests() -> Vec<Test> {
     let old = AT_THE_OLD_PLACE
         .map(|(name, side, write)| Test::new(name, move |sandbox| ends_at_the_old_place(sandbox, side, write)));
     let rotating = IN_A_ROTATION.map(|(name, write)| Test::new(name, move |sandbox| ends_at(sandbox, write)));
-    let met = tests![a_writer_that_ends_before_or_after_it_drops_a_met_request_is_followed];
+    let met = tests![a_leader_that_ends_before_or_after_it_drops_a_met_request_is_followed];
     first.into_iter().chain(old).chain(rotating).chain(met).collect()
 }
 
 const AT_THE_FIRST_CA: [(&str, &str); 2] = [
-    ("a_writer_that_ends_before_it_makes_the_first_ca_is_followed", "before"),
-    ("a_writer_that_ends_after_it_made_the_first_ca_is_followed", "after"),
+    ("a_leader_that_ends_before_it_makes_the_first_ca_is_followed", "before"),
+    ("a_leader_that_ends_after_it_made_the_first_ca_is_followed", "after"),
 ];
 const AT_THE_OLD_PLACE: [(&str, &str, &str); 4] = [
-    ("a_writer_that_ends_before_it_adopts_is_followed", "before", "adopt"),
-    ("a_writer_that_ends_after_it_adopted_is_followed", "after", "adopt"),
-    ("a_writer_that_ends_before_it_drops_the_old_key_is_followed", "before", "drop-old-key"),
-    ("a_writer_that_ends_after_it_dropped_the_old_key_is_followed", "after", "drop-old-key"),
+    ("a_leader_that_ends_before_it_adopts_is_followed", "before", "adopt"),
+    ("a_leader_that_ends_after_it_adopted_is_followed", "after", "adopt"),
+    ("a_leader_that_ends_before_it_drops_the_old_key_is_followed", "before", "drop-old-key"),
+    ("a_leader_that_ends_after_it_dropped_the_old_key_is_followed", "after", "drop-old-key"),
 ];
 const IN_A_ROTATION: [(&str, &str); 7] = [
-    ("a_writer_that_ends_before_or_after_it_begins_is_followed", "begin"),
-    ("a_writer_that_ends_before_or_after_it_publishes_is_followed", "publish-bundles"),
-    ("a_writer_that_ends_before_or_after_it_switches_is_followed", "switch"),
-    ("a_writer_that_ends_before_or_after_it_issues_is_followed", "issue-leaf"),
-    ("a_writer_that_ends_before_or_after_it_retires_is_followed", "retire"),
-    ("a_writer_that_ends_before_or_after_it_trims_is_followed", "trim-bundles"),
-    ("a_writer_that_ends_before_or_after_it_finishes_is_followed", "finish"),
+    ("a_leader_that_ends_before_or_after_it_begins_is_followed", "begin"),
+    ("a_leader_that_ends_before_or_after_it_publishes_is_followed", "publish-bundles"),
+    ("a_leader_that_ends_before_or_after_it_switches_is_followed", "switch"),
+    ("a_leader_that_ends_before_or_after_it_issues_is_followed", "issue-certificate"),
+    ("a_leader_that_ends_before_or_after_it_retires_is_followed", "retire"),
+    ("a_leader_that_ends_before_or_after_it_trims_is_followed", "trim-bundles"),
+    ("a_leader_that_ends_before_or_after_it_finishes_is_followed", "finish"),
 ];
 
 /// The file that says where one of the replicas ends.
@@ -127,7 +127,7 @@ async fn ends_at(sandbox: Sandbox, write: &str) {
 }
 
 /// Who asks once more for what is under way gets no second exchange.
-async fn a_writer_that_ends_before_or_after_it_drops_a_met_request_is_followed(sandbox: Sandbox) {
+async fn a_leader_that_ends_before_or_after_it_drops_a_met_request_is_followed(sandbox: Sandbox) {
     let zoo = Zoo::installed(sandbox).await;
     let fail_point = FailPoint::of(&zoo);
     let replicas = replicas(&zoo, &fail_point).await;

@@ -19,7 +19,7 @@ async fn a_crd_that_comes_later_is_waited_for(sandbox: Sandbox) {
     let zoo = Zoo::new(sandbox).await;
     zoo.install_configurations().await;
     let [replica] = zoo.replicas().await;
-    until("the writer rests", PATIENCE, async || replica.is_idle_writer()).await;
+    until("the leader rests", PATIENCE, async || replica.is_idle_leader()).await;
     let waited_for = format!("CustomResourceDefinition {} is not there; it is waited for", zoo.crd_name());
     until("it is reported", PATIENCE, async || replica.status().attention().contains(&waited_for)).await;
     zoo.install_crd().await;
@@ -50,7 +50,7 @@ async fn what_is_not_ours_is_told_and_left_alone(sandbox: Sandbox) {
     zoo.edit("Mutating", &zoo.setup.targets.mutating, "", add).await;
 
     let [replica] = zoo.replicas().await;
-    until("the writer rests", PATIENCE, async || replica.is_idle_writer()).await;
+    until("the leader rests", PATIENCE, async || replica.is_idle_leader()).await;
     let bundles = bundles_of(&zoo.read("Mutating", &zoo.setup.targets.mutating).await);
     assert_eq!(bundles.iter().map(gateward_certs::CaBundle::len).collect::<Vec<_>>(), [1, 1, 0, 0]);
     assert!(bundles_of(&zoo.read("Validating", &namesake).await)[0].is_empty());
@@ -82,7 +82,7 @@ async fn a_configuration_without_labels_counts_by_its_name(sandbox: Sandbox) {
     // Someone applies a CRD without its conversion: that is nothing to write, and to tell.
     zoo.merge("Crd", &zoo.crd_name(), &json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}})).await;
     let [replica] = zoo.replicas().await;
-    until("the writer rests", PATIENCE, async || replica.is_idle_writer()).await;
+    until("the leader rests", PATIENCE, async || replica.is_idle_leader()).await;
     assert!(zoo.bundles().await.iter().all(|bundle| bundle.len() == 1));
     assert!(zoo.read("Crd", &zoo.crd_name()).await.pointer(CONVERSION).is_none());
     let reported = replica.status().attention();

@@ -12,27 +12,27 @@ use crate::zoo::{PATIENCE, Zoo};
 
 pub fn tests() -> Vec<Test> {
     tests![
-        a_writer_that_stops_gives_its_lease_to_another_at_once,
+        a_leader_that_stops_gives_its_lease_to_another_at_once,
         nobody_writes_while_another_one_does,
         a_lease_that_only_go_reads_or_that_never_ends_is_taken,
         a_replica_asks_for_nothing_that_it_may_not,
     ]
 }
 
-async fn a_writer_that_stops_gives_its_lease_to_another_at_once(sandbox: Sandbox) {
+async fn a_leader_that_stops_gives_its_lease_to_another_at_once(sandbox: Sandbox) {
     let mut zoo = Zoo::installed(sandbox).await;
     // Far longer than this test is patient: so it is not by silence that the other one takes over.
     zoo.setup.lease.times.lease_duration = Duration::from_mins(10);
     let mut replicas = zoo.replicas::<2>().await;
     zoo.settles(&replicas.each_ref()).await;
-    let writer = replicas.iter().position(Replica::writes).unwrap();
-    let holder = replicas[writer].name().to_owned();
-    let reported = |writer: &Leader| matches!(writer, Leader::Other(other) if other.starts_with(&holder));
-    let other = &replicas[1 - writer];
+    let leader = replicas.iter().position(Replica::writes).unwrap();
+    let holder = replicas[leader].name().to_owned();
+    let reported = |leader: &Leader| matches!(leader, Leader::Other(other) if other.starts_with(&holder));
+    let other = &replicas[1 - leader];
     until("the other one knows who writes", PATIENCE, async || reported(&other.status().leader)).await;
-    replicas[writer].stop().await;
-    let time = until("the other one writes", PATIENCE, async || replicas[1 - writer].writes()).await;
-    println!("after a writer had stopped, the next one wrote within {time:?}");
+    replicas[leader].stop().await;
+    let time = until("the other one writes", PATIENCE, async || replicas[1 - leader].writes()).await;
+    println!("after a leader had stopped, the next one wrote within {time:?}");
 }
 
 async fn nobody_writes_while_another_one_does(sandbox: Sandbox) {
@@ -47,19 +47,19 @@ async fn nobody_writes_while_another_one_does(sandbox: Sandbox) {
     until("another one writes", PATIENCE, async || zoo.is_settled(&others).await).await;
     let second = others.iter().position(|replica| replica.writes()).map(|at| others[at].name().to_owned()).unwrap();
 
-    let mut writers = Vec::new();
+    let mut leaders = Vec::new();
     for replica in &replicas {
         let events = audit.of(&zoo.user_of(replica.name())).unwrap();
         if events.iter().any(is_write) {
-            writers.push(replica.name().to_owned());
+            leaders.push(replica.name().to_owned());
         }
     }
     let mut expected = vec![replicas[first].name().to_owned(), second];
     expected.sort();
-    assert_eq!(writers, expected);
+    assert_eq!(leaders, expected);
 }
 
-/// Who may write Leases in the namespace may hold up the writer for a while, not until somebody deletes the Lease.
+/// Who may write Leases in the namespace may hold up the leader for a while, not until somebody deletes the Lease.
 async fn a_lease_that_only_go_reads_or_that_never_ends_is_taken(sandbox: Sandbox) {
     let zoo = Zoo::installed(sandbox).await;
     let replicas = zoo.replicas::<2>().await;

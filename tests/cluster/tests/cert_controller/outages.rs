@@ -10,7 +10,7 @@ use crate::zoo::{PATIENCE, Zoo};
 pub fn tests() -> Vec<Test> {
     tests![
         a_replica_that_is_cut_off_goes_on_serving_and_catches_up,
-        a_writer_that_hears_nothing_stops_before_another_begins,
+        a_leader_that_is_cut_off_stops_before_another_begins,
         a_replica_that_starts_without_an_api_server_waits_for_it,
         a_right_that_is_missing_is_told,
     ]
@@ -30,24 +30,24 @@ async fn a_replica_that_is_cut_off_goes_on_serving_and_catches_up(sandbox: Sandb
     until("it catches up", PATIENCE, async || other.shown() == replica.shown()).await;
 }
 
-async fn a_writer_that_hears_nothing_stops_before_another_begins(sandbox: Sandbox) {
+async fn a_leader_that_is_cut_off_stops_before_another_begins(sandbox: Sandbox) {
     let zoo = Zoo::installed(sandbox).await;
-    let (writer, line) = zoo.replica_on_a_line("otter-1").await;
-    zoo.settles(&[&writer]).await;
+    let (leader, line) = zoo.replica_on_a_line("otter-1").await;
+    zoo.settles(&[&leader]).await;
     let other = zoo.replica("otter-2").await;
-    zoo.settles(&[&writer, &other]).await;
-    assert!(writer.writes());
+    zoo.settles(&[&leader, &other]).await;
+    assert!(leader.writes());
 
     line.falls_silent();
     let both = async || {
-        assert!(!(writer.writes() && other.writes()), "two may write");
+        assert!(!(leader.writes() && other.writes()), "two may write");
         other.writes()
     };
     until("the other one writes", PATIENCE, both).await;
     line.mend();
     zoo.delete("Secret", SERVING_SECRET).await;
     until("the other one goes on", PATIENCE, async || zoo.field(SERVING_SECRET, "tls.key").await.is_some()).await;
-    until("it hears again", PATIENCE, async || writer.shown() == other.shown() && !writer.writes()).await;
+    until("it hears again", PATIENCE, async || leader.shown() == other.shown() && !leader.writes()).await;
 }
 
 async fn a_replica_that_starts_without_an_api_server_waits_for_it(sandbox: Sandbox) {
@@ -73,7 +73,7 @@ async fn a_right_that_is_missing_is_told(sandbox: Sandbox) {
     let unheard = "the watch of MutatingWebhookConfigurations keeps failing: mutatingwebhookconfigurations.\
                    admissionregistration.k8s.io is forbidden: ";
     until("it is reported", PATIENCE, async || reported(unheard)).await;
-    until("the writer tells too", PATIENCE, async || reported("the cluster can't be read: ")).await;
+    until("the leader tells too", PATIENCE, async || reported("the cluster can't be read: ")).await;
     zoo.give_back_the_rights_in_the_cluster().await;
     zoo.settles(&[&replica]).await;
     until("it is reported no more", PATIENCE, async || replica.status().warnings.is_empty()).await;

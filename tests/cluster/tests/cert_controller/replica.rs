@@ -104,13 +104,13 @@ impl Replica {
         self.status().leader == Leader::ThisReplica
     }
 
-    pub fn is_idle_writer(&self) -> bool {
+    pub fn is_idle_leader(&self) -> bool {
         let idle =
             |report: ControllerStatus| report.progress.is_some_and(|it| it.next.starts_with("nothing is to be done"));
         self.writes() && idle(self.status())
     }
 
-    /// What the writer is at.
+    /// What the leader is at.
     pub fn step(&self) -> String {
         self.status().progress.map(|progress| progress.next).unwrap_or_default()
     }

@@ -20,13 +20,13 @@ pub fn tests() -> Vec<Test> {
     rotated.into_iter().chain(lost).collect()
 }
 
-/// The steps at which one writer after the other is lost.
+/// The steps at which one leader after the other is lost.
 const LOST: [(&str, &[&str]); 5] = [
-    ("a_writer_lost_while_it_begins_is_followed_by_another", &["make a new CA"]),
-    ("a_writer_lost_while_it_publishes_is_followed_by_another", &["write the caBundle"]),
-    ("a_writer_lost_before_it_switches_is_followed_by_another", &["waiting 0.4 s", "go on to"]),
-    ("a_writer_lost_while_replicas_change_over_is_followed_by_another", &["issue a serving", "waiting"]),
-    ("a_writer_lost_while_it_retires_is_followed_by_another", &["retire the old", "end the rotation"]),
+    ("a_leader_lost_while_it_begins_is_followed_by_another", &["make a new CA"]),
+    ("a_leader_lost_while_it_publishes_is_followed_by_another", &["write the caBundle"]),
+    ("a_leader_lost_before_it_switches_is_followed_by_another", &["waiting 0.4 s", "go on to"]),
+    ("a_leader_lost_while_replicas_change_over_is_followed_by_another", &["issue a serving", "waiting"]),
+    ("a_leader_lost_while_it_retires_is_followed_by_another", &["retire the old", "end the rotation"]),
 ];
 
 /// So often at least somebody looks.
@@ -105,7 +105,7 @@ async fn a_replica_that_lags_holds_the_exchange_up_until_it_shows_the_new_certif
     replicas[1].goes_deaf();
     ask(&zoo).await;
     let waits = |replica: &Replica| replica.step().contains("still the old one: otter-2");
-    until("the writer waits for the other", PATIENCE, async || replicas.iter().any(waits)).await;
+    until("the leader waits for the other", PATIENCE, async || replicas.iter().any(waits)).await;
     tokio::time::sleep(zoo.setup.certificates.settle * 4).await;
     assert!(replicas.iter().any(waits), "{:?}", replicas.each_ref().map(Replica::step));
     assert!(zoo.bundles().await.iter().all(|bundle| bundle.len() == 2));
@@ -116,7 +116,7 @@ async fn a_replica_that_lags_holds_the_exchange_up_until_it_shows_the_new_certif
     promise.was_kept().await;
 }
 
-/// The writer's process ends as soon as it says that it is at some step. Another one takes over, and all ends well.
+/// The leader's process ends as soon as it says that it is at some step. Another one takes over, and all ends well.
 async fn lost_at(sandbox: Sandbox, steps: &[&str]) {
     let (zoo, mut replicas) = Zoo::settled::<2>(sandbox).await;
     let before = zoo.ca().await;

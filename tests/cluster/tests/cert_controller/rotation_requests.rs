@@ -40,7 +40,7 @@ async fn somebody_who_looks_sees_that_all_is_well_and_what_is_not(sandbox: Sandb
     replica.crash();
     zoo.merge("Secret", SERVING_SECRET, &json!({"data": {"tls.key": ""}})).await;
     zoo.delete("Crd", &zoo.crd_name()).await;
-    until("the writer is missed", PATIENCE, async || look(&zoo).await.attention.len() == 3).await;
+    until("the leader is missed", PATIENCE, async || look(&zoo).await.attention.len() == 3).await;
     let attention = look(&zoo).await.attention;
     assert!(attention[0].starts_with("the serving certificate: Secret"), "{attention:?}");
     assert!(attention[1].contains("is silent, and no other has taken over"), "{attention:?}");

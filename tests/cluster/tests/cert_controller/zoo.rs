@@ -44,7 +44,7 @@ impl Zoo {
         zoo
     }
 
-    /// With both webhook configurations and a CRD, as a chart installs them: none carries a bundle.
+    /// With both webhook configurations and a CRD, as a chart installs them: none has a caBundle.
     pub async fn installed(sandbox: Sandbox) -> Self {
         Self::provided(sandbox, Provision::Automatic).await
     }
@@ -274,7 +274,7 @@ impl Zoo {
     pub async fn is_settled(&self, replicas: &[&Replica]) -> bool {
         let ca = self.ca().await;
         let shown = replicas.iter().all(|replica| replica.shown().is_some_and(|shown| ca.verifies(&shown)));
-        let idle = replicas.iter().any(|replica| replica.is_idle_writer());
+        let idle = replicas.iter().any(|replica| replica.is_idle_leader());
         shown && idle && self.carries_only_the_ca().await
     }
 }

@@ -61,7 +61,7 @@ async fn sigterm_gives_the_lease_back_and_serves_on_for_a_while(sandbox: Sandbox
     assert!(replica.log().contains("stopped"), "{}", replica.log());
 }
 
-/// Who holds the writer's lease.
+/// Who holds the leader's lease.
 async fn holder(sandbox: &Sandbox) -> Value {
     let place =
         format!("/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/otter-dynamo-operator-webhook-writer");

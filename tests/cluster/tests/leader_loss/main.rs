@@ -11,7 +11,8 @@ use cluster_tests::{CA_SECRET, Load, Release, Sandbox, Tally, run_in_turn, tests
 use serde_json::json;
 
 /// The writes of an exchange, in their order.
-const STEPS: [&str; 7] = ["begin", "publish-bundles", "switch", "issue-leaf", "retire", "trim-bundles", "finish"];
+const STEPS: [&str; 7] =
+    ["begin", "publish-bundles", "switch", "issue-certificate", "retire", "trim-bundles", "finish"];
 /// So many that some are ready although one after the other is lost.
 const REPLICAS: usize = 4;
 /// A lease that nobody gives back is taken after fifteen seconds.
@@ -41,9 +42,9 @@ async fn the_writer_is_paused_before_each_step(sandbox: Sandbox) {
 
 /// It is asked to end while it pauses, so that it writes no more, gives no lease back and answers until it has drained.
 async fn the_writers_pod_is_deleted_after_each_step(sandbox: Sandbox) {
-    let delete = async |writer: String| {
+    let delete = async |leader: String| {
         let release = Release::only(&sandbox);
-        release.kubectl(&["delete", "pod", &writer, "--wait=false"]).await.unwrap();
+        release.kubectl(&["delete", "pod", &leader, "--wait=false"]).await.unwrap();
     };
     let (tally, _) = loses_the_writer(&sandbox, |step| format!("after:{step}:pause"), delete).await;
     tally.assert_no_failures();
@@ -62,7 +63,7 @@ async fn the_writer_crashes_before_each_step(sandbox: Sandbox) {
     }
 }
 
-/// Rotates the CA, and the writer lost at each of the steps; the replica that lost it names its Pod. Gives what
+/// Rotates the CA, and the leader lost at each of the steps; the replica that lost it names its Pod. Gives what
 /// was counted meanwhile, and when the losses were.
 async fn loses_the_writer(
     sandbox: &Sandbox,
@@ -79,9 +80,9 @@ async fn loses_the_writer(
         for (number, step) in STEPS.iter().enumerate() {
             let time = until(&format!("lost at {step}"), PATIENCE, async || point.is_reached()).await;
             losses.push(load.elapsed());
-            let writer = writer(&release).await;
-            println!("lost {writer} at {step} after {time:.1?}");
-            lost(writer).await;
+            let leader = leader(&release).await;
+            println!("lost {leader} at {step} after {time:.1?}");
+            lost(leader).await;
             if let Some(next) = STEPS.get(number + 1) {
                 point.set(&place(next));
             }
@@ -94,7 +95,7 @@ async fn loses_the_writer(
 }
 
 /// The Pod that holds the lease, or held it last.
-async fn writer(release: &Release) -> String {
+async fn leader(release: &Release) -> String {
     let lease = format!("lease/{}-webhook-writer", release.fullname());
     let holder = release.kubectl(&["get", &lease, "-o", "jsonpath={.spec.holderIdentity}"]).await.unwrap();
     let pods = release.pod_names().await.unwrap();

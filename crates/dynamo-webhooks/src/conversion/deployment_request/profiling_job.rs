@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dynamo_api::Raw;
 use dynamo_api::pod::{JobSpec, ResourceRequirements, Toleration};
 use dynamo_api::v1alpha1::ProfilingConfig;
-use gateward::conversion::equivalence::says_nothing;
+use gateward::conversion::equivalence::means_absent;
 use serde_json::{Map, Value, json};
 
 use super::free_form;
@@ -72,7 +72,7 @@ fn live_members(pod: &ProfilerPod) -> Vec<(&'static str, Value)> {
     let resources = pod.resources.as_ref().map(Raw::to_value).unwrap_or_default();
     let tolerations = pod.tolerations.iter().map(Raw::to_value).collect();
     let members = [("resources", resources), ("tolerations", tolerations), ("nodeSelector", json!(pod.node_selector))];
-    members.into_iter().filter(|(_, value)| !says_nothing(value)).collect()
+    members.into_iter().filter(|(_, value)| !means_absent(value)).collect()
 }
 
 fn write(spec: &mut Map<String, Value>, live: Vec<(&'static str, Value)>) {
@@ -114,7 +114,7 @@ fn take(spec: &mut Map<String, Value>) -> ProfilerPod {
 
 /// Removes and returns a member that isn't empty and has the right JSON type.
 fn take_if(from: &mut Map<String, Value>, name: &str, is_right: impl Fn(&Value) -> bool) -> Option<Value> {
-    from.get(name).filter(|value| !says_nothing(value) && is_right(value))?;
+    from.get(name).filter(|value| !means_absent(value) && is_right(value))?;
     from.remove(name)
 }
 
@@ -128,7 +128,7 @@ fn take_resources(spec: &mut Map<String, Value>) -> Option<Value> {
     if name_of(container) != PROFILER {
         container.insert("name".into(), PROFILER.into());
     }
-    let is_bare = container.iter().all(|(name, value)| name == "name" || says_nothing(value));
+    let is_bare = container.iter().all(|(name, value)| name == "name" || means_absent(value));
     if taken.is_some() && is_bare && containers.len() == 1 {
         spec.remove("containers");
     }
@@ -151,7 +151,7 @@ fn name_of(container: &Map<String, Value>) -> &str {
 fn is_empty_job(job: &Map<String, Value>) -> bool {
     let is_empty_spec = |spec: &Map<String, Value>| is_empty_except(spec, "nodeSelector", Map::is_empty);
     is_empty_except(job, "template", |template| {
-        let without_metadata = |name: &str, value: &Value| name == "metadata" && says_nothing(value);
+        let without_metadata = |name: &str, value: &Value| name == "metadata" && means_absent(value);
         template
             .iter()
             .all(|(name, value)| without_metadata(name, value) || is_blank_member(name, value, "spec", is_empty_spec))
@@ -166,6 +166,6 @@ fn is_empty_except(members: &Map<String, Value>, name: &str, accepts: impl Fn(&M
 fn is_blank_member(each: &str, value: &Value, name: &str, accepts: impl Fn(&Map<String, Value>) -> bool) -> bool {
     match value {
         Value::Object(below) => each == name && accepts(below),
-        _ => says_nothing(value),
+        _ => means_absent(value),
     }
 }

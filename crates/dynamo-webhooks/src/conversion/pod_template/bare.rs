@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::conversion::merge::is_zero;
-use gateward::conversion::equivalence::says_nothing;
+use gateward::conversion::equivalence::means_absent;
 
 /// Members of a pod's spec whose zero value equals their absence. So do empty lists; all other members are pointers, and
 /// an empty one is a value.
@@ -54,7 +54,7 @@ fn is_bare_container(main: &Map<String, Value>) -> bool {
 
 fn is_unset(member: &Value, is_plain: bool) -> bool {
     let is_empty_list = member.as_array().is_some_and(Vec::is_empty);
-    member.is_null() || is_empty_list || is_plain && (is_zero(member) || says_nothing(member))
+    member.is_null() || is_empty_list || is_plain && (is_zero(member) || means_absent(member))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::conversion::path_mapper::{PathMapper, container, silently};
 use crate::conversion::{main_container, mounts, resources, sidecar};
-use gateward::conversion::equivalence::says_nothing;
+use gateward::conversion::equivalence::means_absent;
 
 /// Where a container comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,7 @@ fn assemble(service: &ComponentSpec, main: Option<Value>, listed: Vec<Value>, hu
 /// Whether a preserved container has fields, and the service has no field for it.
 fn is_of_hub_alone(container: &Value) -> bool {
     let says_something =
-        |members: &Map<String, Value>| members.iter().any(|(name, leaf)| name != "name" && !says_nothing(leaf));
+        |members: &Map<String, Value>| members.iter().any(|(name, leaf)| name != "name" && !means_absent(leaf));
     container["name"] != MAIN_CONTAINER
         && !sidecar::is_sidecar(container)
         && container.as_object().is_some_and(says_something)

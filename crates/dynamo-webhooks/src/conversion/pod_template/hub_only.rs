@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{plain, to_hub};
 use crate::conversion::path_mapper::silently;
 use crate::conversion::sidecar;
-use gateward::conversion::equivalence::{same, says_nothing};
+use gateward::conversion::equivalence::{means_absent, same};
 
 /// The fields of a sparse component, and whether the pod survives a round trip. `service` is the component in v1alpha1,
 /// `template` whether its pod template says that it survives.
@@ -58,12 +58,12 @@ fn hub_only_template(
         template.insert("spec".into(), spec.into());
     }
     let lacks_main = named(comparison.written, MAIN_CONTAINER).is_none() && comparison.lifted_main().is_some();
-    (!template.is_empty() || lacks_main || says_nothing(written)).then_some(template)
+    (!template.is_empty() || lacks_main || means_absent(written)).then_some(template)
 }
 
 /// The members that `is_wanted` selects.
 fn of(object: &Map<String, Value>, is_wanted: impl Fn(&str) -> bool) -> Map<String, Value> {
-    let wanted = object.iter().filter(|(name, member)| is_wanted(name) && !says_nothing(member));
+    let wanted = object.iter().filter(|(name, member)| is_wanted(name) && !means_absent(member));
     wanted.map(|(name, member)| (name.clone(), member.clone())).collect()
 }
 
@@ -144,8 +144,8 @@ impl<'a> Comparison<'a> {
         let (none, mounts) = (Value::Null, &container["volumeMounts"]);
         let lifted = self.lifted_main().unwrap_or(&none);
         let is_bare =
-            container.as_object().is_some_and(|members| members.values().filter(|it| !says_nothing(it)).count() < 2);
-        let has_cache = self.component.compilation_cache.is_some() && !says_nothing(mounts);
+            container.as_object().is_some_and(|members| members.values().filter(|it| !means_absent(it)).count() < 2);
+        let has_cache = self.component.compilation_cache.is_some() && !means_absent(mounts);
         let is_preserved = lifted.is_null() || !is_alone && (is_bare || has_cache);
         let is_preserved = is_preserved || !same(mounts, &lifted["volumeMounts"]);
         is_preserved.then(|| of(container.as_object().unwrap_or(&Map::new()), |name| name == "volumeMounts"))

@@ -62,7 +62,7 @@ fn has_own_resources(service: &v1alpha1::ComponentSpec) -> bool {
 /// A main container with more than a name, and each variable once.
 fn is_plain_main(main: &Value) -> bool {
     let says_more = |members: &Map<String, Value>| {
-        members.iter().any(|(name, member)| name != "name" && !equivalence::says_nothing(member))
+        members.iter().any(|(name, member)| name != "name" && !equivalence::means_absent(member))
     };
     plain_object(main).is_some_and(says_more)
         && is_absent_or(&main["name"], Value::is_string)

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{bare, containers};
 use crate::conversion::path_mapper::{PathMapper, nearest, pod};
-use gateward::conversion::equivalence::says_nothing;
+use gateward::conversion::equivalence::means_absent;
 
 /// The pod template; `None` if no field of the service concerns the pod. `hub` has the preserved fields of the component:
 /// those that a service lacks are restored.
@@ -78,7 +78,7 @@ fn template(
     if !is_empty {
         template.insert("spec".into(), spec);
     }
-    let is_wanted = !template.is_empty() || hub_template.is_some_and(|template| template.values().all(says_nothing));
+    let is_wanted = !template.is_empty() || hub_template.is_some_and(|template| template.values().all(means_absent));
     is_wanted.then_some(Value::Object(template))
 }
 

@@ -18,7 +18,7 @@ const CONVERTED_BY_DEV: &str = "dev";
 /// Whose objects are put back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose {
-    /// Those of whoever had them: only the holder of the lease may.
+    /// Those of the process that had them: only the holder of the lease may.
     Anyones,
     /// Those of this process.
     Own,

@@ -83,7 +83,7 @@ impl<H> Spoke<H> {
 /// Why a version has no defaulter, where it has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LackOfDefaults {
-    /// Nobody has said.
+    /// Not set.
     Unexplained,
     /// It is to have none.
     Intended,

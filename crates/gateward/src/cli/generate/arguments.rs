@@ -1,4 +1,4 @@
-//! What the commands below `generate` are told.
+//! Arguments of the commands below `generate`.
 
 use std::path::{Path, PathBuf};
 

@@ -39,7 +39,7 @@ pub(super) fn objects(planned: &PlannedRelease, labels: &BTreeMap<String, String
     objects_with(planned.permissions(), planned, labels, &rule)
 }
 
-/// The same for other permissions, each of which is written as it is told.
+/// The same for other permissions, each written by a function of the caller.
 pub(super) fn objects_with(
     permissions: Permissions,
     planned: &PlannedRelease,

@@ -14,7 +14,7 @@ use crate::runtime::{CertificateSource, GivenCertificate, ListenerSettings, Sign
 const TARGET: &str = "setup";
 const FLAG: &str = "certificate-dir";
 
-/// Whether the configuration asks for what nobody does then.
+/// Whether the configuration asks for what only the controllers of a cluster do.
 pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     match &config.namespaces {
         NamespaceScope::All(_) => Ok(()),

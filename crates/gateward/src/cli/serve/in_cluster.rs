@@ -13,13 +13,13 @@ use crate::cli::document::Written;
 use crate::config::{Config, ConfigError, ConfigSource, Flag, Flags, PodEnvironment, Problem};
 use crate::exit::Exit;
 use crate::operator::Operator;
-use crate::runtime::{InCluster, ListenerSettings, Plan, Signals};
+use crate::runtime::{App, InCluster, ListenerSettings, Signals};
 
 /// A server that can be set up, by who provides its certificate.
 enum Prepared<P> {
     /// Its own controller does, or follows who does.
-    Controlled(Box<Plan<P>>),
-    /// Whoever mounts this directory.
+    Controlled(Box<App<P>>),
+    /// The provider that mounts this directory.
     Given(PathBuf, Box<ConfigSource>),
 }
 
@@ -93,7 +93,7 @@ fn read<P: Operator>(
         Some(directory) => {
             given::check(&config).map(|()| (Prepared::Given(directory.to_owned(), Box::new(source)), config))
         }
-        None => Ok((Prepared::Controlled(Box::new(Plan::new(Arc::clone(operator), source, &config)?)), config)),
+        None => Ok((Prepared::Controlled(Box::new(App::new(Arc::clone(operator), source, &config)?)), config)),
     });
     match prepared {
         Ok(prepared) if problems.is_empty() => Ok(prepared),

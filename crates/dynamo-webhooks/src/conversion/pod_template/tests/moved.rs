@@ -70,7 +70,7 @@ fn ordinary_services_move() {
 }
 
 #[test]
-fn what_is_said_twice_or_says_nothing_becomes_a_tree() {
+fn what_stands_twice_or_is_empty_becomes_a_tree() {
     let main = "/extraPodSpec/mainContainer";
     for (pointer, value) in [
         ("/frontendSidecar", json!({"image": "fe:1"})),
