@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::bail;
-use gateward_core::dns::{LONGEST_LABEL, is_subdomain};
+use gateward_core::dns::{LONGEST_LABEL, is_service_name, is_subdomain};
 use serde_json::Value;
 
 /// What OLM calls the Service of a Deployment.
@@ -49,6 +49,12 @@ fn of_deployment(name: &str) -> Option<String> {
         return Some(format!(
             "the Deployment would be called {name}; OLM calls its Service {name}{SERVICE}, and a Service has no dot in \
              its name: give a --release without one"
+        ));
+    }
+    if name.len() <= LONGEST_LABEL && !is_service_name(name) {
+        return Some(format!(
+            "the Deployment would be called {name}; OLM calls its Service {name}{SERVICE}, and the name of a Service begins \
+             with a letter: give a --release that does"
         ));
     }
     too_long(name, SERVICE.len()).map(|length| {
@@ -109,6 +115,7 @@ mod tests {
     fn a_webhook_of_two_parts_a_dotted_deployment_and_a_repeated_name_are_refused() {
         assert!(problems("otter.v1.0.0", "otter", &["validate.otter"]).contains("at least three parts"));
         assert!(problems("otter.v1.0.0", "river.otter", &[]).contains("no dot"));
+        assert!(problems("otter.v1.0.0", "1otter", &[]).contains("begins with a letter"));
         assert!(problems("otter.v1.0.0", "otter", &["a.b.c", "a.b.c"]).contains("two webhooks are called a.b.c"));
         assert!(problems("Otter.v1.0.0", "otter", &[]).contains("lower-case letters"));
     }
