@@ -148,11 +148,11 @@ pub struct BundleRule {
     pub suite: Option<Suite>,
     /// What would be right, for findings that don't say it themselves.
     pub help: &'static str,
-    /// Who refuses a bundle that breaks it. Nobody: a hole, which shows on the cluster.
+    /// Who refuses a bundle that breaks it. Empty for a hole, which shows on the cluster.
     pub refused_by: &'static [Refusal],
 }
 
-/// An error that nobody else reports, for `..ERROR`.
+/// An error that no other program reports, for `..ERROR`.
 pub(super) const ERROR: BundleRule =
     BundleRule { id: "", summary: "", severity: Severity::Error, suite: None, help: "", refused_by: &[] };
 

@@ -114,7 +114,7 @@ fn objects<'d>(diagnostics: impl Iterator<Item = &'d Diagnostic>) -> Option<Stri
     (!named.is_empty()).then(|| named.join(", "))
 }
 
-/// Who refuses it, each on a line of its own. That nobody refuses an error is worth a line, too.
+/// Who refuses it, each on a line of its own. That no program refuses an error is worth a line, too.
 fn refusals(judges: &[RefusedBy], severity: Severity) -> Vec<(&'static str, String)> {
     let shown = |refused: &RefusedBy| {
         let RefusedBy { judge, stage, says } = refused;
@@ -122,8 +122,8 @@ fn refusals(judges: &[RefusedBy], severity: Severity) -> Vec<(&'static str, Stri
         ("refused by", clean(&format!("{judge} at {stage}{said}")))
     };
     let is_hole = judges.is_empty() && severity == Severity::Error;
-    let nobody = is_hole.then(|| ("refused by", "nobody".to_owned()));
-    judges.iter().map(shown).chain(nobody).collect()
+    let none = is_hole.then(|| ("refused by", "no program".to_owned()));
+    judges.iter().map(shown).chain(none).collect()
 }
 
 fn excerpt(diagnostic: &Diagnostic, text: &str) -> Option<Excerpt> {

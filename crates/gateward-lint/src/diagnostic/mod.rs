@@ -40,7 +40,7 @@ pub struct Diagnostic {
     pub message: String,
     /// What would be right.
     pub help: Option<Cow<'static, str>>,
-    /// Who refuses it; `None` where that is no question, empty where nobody does before it fails.
+    /// Who refuses it; `None` where that is no question, empty where no program does before it fails.
     pub refused_by: Option<Vec<RefusedBy>>,
     /// How to learn more.
     pub docs: Option<String>,

@@ -28,8 +28,8 @@ pub(crate) struct BundleArguments {
 enum BundleCommand {
     /// Say what OLM, its validators and the API server would say about a bundle, offline
     ///
-    /// Each finding says who refuses the bundle, and in which words; nobody, where it would only show on a cluster. Rules
-    /// of the optional validators are judged where --suite asks for them. No cluster is needed.
+    /// Each finding says who refuses the bundle, and in which words; no program does where it would only show on a
+    /// cluster. Rules of the optional validators are judged where --suite asks for them. No cluster is needed.
     #[command(
         after_help = "Exit codes: 0 no error, 1 errors, 2 usage or internal error.\n\nExamples:\n  {command} bundle \
                             lint bundle/\n  {command} bundle lint bundle/ --suite operatorframework --output json"
@@ -270,7 +270,7 @@ fn judges(rule: &BundleRule) -> String {
         .iter()
         .map(|refusal| format!("{} ({})", refusal.judge.as_str(), refusal.stage.as_str()))
         .collect();
-    if shown.is_empty() { "nobody".to_owned() } else { shown.join(", ") }
+    if shown.is_empty() { "no program".to_owned() } else { shown.join(", ") }
 }
 
 fn markdown(rules: &[&BundleRule]) -> String {
