@@ -120,7 +120,7 @@ fn check_annotations(annotations: &Field<'_>, found: &mut Findings) {
         }
     }
     let package = annotations.entry(PACKAGE);
-    if !package.is_absent() && package.text().is_empty() {
+    if package.text().is_empty() {
         found.add(PACKAGE_NAME.at(&package, "the package has no name"));
     }
 }
@@ -161,7 +161,7 @@ fn check_dependency(dependency: &Field<'_>, found: &mut Findings) {
         "olm.gvk" => &["group", "kind", "version"],
         "olm.package" => &["packageName", "version"],
         "olm.label" => &["label"],
-        "olm.constraint" => &["failureMessage"],
+        "olm.constraint" => return constraint(&value, found),
         other => {
             let says = format!("Unsupported dependency type {other}");
             let broken = DEPENDENCIES.at(&kind, format!("{other:?} is no type of a dependency"));
@@ -181,6 +181,29 @@ fn check_dependency(dependency: &Field<'_>, found: &mut Findings) {
         if member.text().is_empty() {
             let message = format!("a dependency of the type {} needs {name}", kind.text());
             found.add(DEPENDENCIES.at(&member, message).says(Judge::Validators, "").help(format!("add {name}")));
+        }
+    }
+}
+
+/// A constraint says what has to hold.
+fn constraint(value: &Field<'_>, found: &mut Findings) {
+    let bodies: [(&'static str, &'static [&'static str]); 6] = [
+        ("cel", &["rule"]),
+        ("package", &["packageName", "versionRange"]),
+        ("gvk", &["group", "kind", "version"]),
+        ("all", &["constraints"]),
+        ("any", &["constraints"]),
+        ("not", &["constraints"]),
+    ];
+    let mut given = bodies.into_iter().filter(|(body, _)| !value.at(body).is_absent()).peekable();
+    if given.peek().is_none() {
+        let broken = DEPENDENCIES.at(value, "the constraint doesn't say what has to hold");
+        found.add(broken.says(Judge::Validators, "").help("add one of cel, package, gvk, all, any and not"));
+    }
+    for member in given.flat_map(|(body, needed)| needed.iter().copied().map(move |name| value.at(body).at(name))) {
+        if member.is_empty() {
+            let broken = DEPENDENCIES.at(&member, format!("{} is missing", member.path));
+            found.add(broken.says(Judge::Validators, "").help(format!("add {}", member.path)));
         }
     }
 }

@@ -4,21 +4,23 @@ use super::files::Bundle;
 use super::findings::Findings;
 use super::rule::BundleRule;
 use super::{
-    annotations, conversion, crds, csv, deployments, deprecated, examples, hook_names, hooks, install_modes, layout,
-    objects, operator_hub, ports, practices, stanza, webhook_rules,
+    annotations, conversion, crd_versions, crds, csv, deployments, deprecated, examples, hook_names, hooks,
+    install_modes, layout, object_meta, objects, operator_hub, ports, practices, schemas, stanza, webhook_rules,
 };
 
 /// The rules of one concern, and the check that enforces them.
 type Concern = (fn(&Bundle, &mut Findings), &'static [&'static BundleRule]);
 
 /// The concerns, in the order of the findings that a file without lines has.
-static CONCERNS: [Concern; 17] = [
+static CONCERNS: [Concern; 20] = [
     (layout::check, layout::RULES),
+    (object_meta::check, object_meta::RULES),
     (annotations::check, annotations::RULES),
     (csv::check, csv::RULES),
     (install_modes::check, install_modes::RULES),
     (examples::check, examples::RULES),
     (crds::check, crds::RULES),
+    (crd_versions::check, crd_versions::RULES),
     (stanza::check, stanza::RULES),
     (deployments::check, deployments::RULES),
     (hook_names::check, hook_names::RULES),
@@ -30,6 +32,8 @@ static CONCERNS: [Concern; 17] = [
     (practices::check, practices::RULES),
     (deprecated::check, deprecated::RULES),
     (objects::check, objects::RULES),
+    // The last: a finding of another rule at the same node wins.
+    (schemas::check, schemas::RULES),
 ];
 
 /// Judges a bundle by all rules.

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use gateward_core::dns::{is_label, is_subdomain};
+use gateward_core::dns::{is_service_name, is_subdomain};
 
 use super::field::Field;
 use super::files::Bundle;
 use super::findings::Findings;
 use super::provided::{ApiKind, owned};
 use super::rule::{BundleRule, ERROR, Judge, Stage, WARNING, v0, v1, validator};
+
+/// The annotation of a CRD whose group is the community's.
+const APPROVED: &str = "api-approved.kubernetes.io";
 
 static TWICE: BundleRule = BundleRule {
     id: "OLM-CRD-01",
@@ -37,9 +40,9 @@ static PRESENT_OWNED: BundleRule = BundleRule {
     ..ERROR
 };
 
-static ACCEPTED: BundleRule = BundleRule {
+pub(super) static ACCEPTED: BundleRule = BundleRule {
     id: "OLM-CRD-06",
-    summary: "a CRD has the name, the names, the scope and the versions that the API server demands",
+    summary: "a CRD has the metadata, the names, the scope and the versions that the API server demands",
     refused_by: &[validator(Stage::Crd, ""), v0(Stage::Install, ""), v1(Stage::ApiServer, "")],
     ..ERROR
 };
@@ -127,6 +130,7 @@ fn accepted(crd: &Field<'_>, found: &mut Findings) {
         found.add(ACCEPTED.at(&name, message).help(format!("write {expected}")));
     }
     accepted_names(&spec, found);
+    approved(crd, found);
     let preserve = spec.at("preserveUnknownFields");
     if preserve.is_true() {
         let help = "write x-kubernetes-preserve-unknown-fields: true in the schema of each version instead";
@@ -161,9 +165,28 @@ fn accepted_names(spec: &Field<'_>, found: &mut Findings) {
     let lower = lower.chain(names.at("shortNames").items()).chain(names.at("categories").items());
     let lower = lower.map(|name| (name.text().to_owned(), name));
     let capital = [kind, list_kind].into_iter().map(|name| (name.text().to_lowercase(), name));
-    for (text, name) in lower.chain(capital).filter(|(text, _)| !text.is_empty() && !is_label(text)) {
+    for (text, name) in lower.chain(capital).filter(|(text, _)| !text.is_empty() && !is_service_name(text)) {
         let broken = ACCEPTED.at(&name, format!("{text:?} can't be a name of a kind"));
-        found.add(broken.help("write a DNS label: lower-case letters, digits and `-`; a kind may have capitals"));
+        let help = "write a letter, then lower-case letters, digits and `-`; a kind may have capitals";
+        found.add(broken.help(help));
+    }
+}
+
+/// Groups of the Kubernetes community say where they were approved, or that they weren't.
+fn approved(crd: &Field<'_>, found: &mut Findings) {
+    let group = crd.below(&["spec", "group"]);
+    let is_protected = ["k8s.io", "kubernetes.io"].iter().any(|domain| {
+        group.text().strip_suffix(domain).is_some_and(|before| before.is_empty() || before.ends_with('.'))
+    });
+    let approval = crd.below(&["metadata", "annotations"]).entry(APPROVED);
+    let is_said = approval.text().starts_with("unapproved")
+        || approval.text().split_once("://").is_some_and(|(scheme, rest)| !scheme.is_empty() && !rest.is_empty());
+    if is_protected && !is_said {
+        let message = format!("{} is a group of Kubernetes, whose CRDs say who approved them", group.text());
+        let broken = ACCEPTED.at(&approval, message);
+        found.add(
+            broken.help(format!("choose a group of your own, or annotate {APPROVED} with the URL of the approval")),
+        );
     }
 }
 
@@ -171,9 +194,9 @@ fn versions(versions: &Field<'_>, found: &mut Findings) {
     let mut known = BTreeSet::new();
     for version in versions.items() {
         let name = version.at("name");
-        if !is_label(name.text()) {
+        if !is_service_name(name.text()) {
             let broken = ACCEPTED.at(&name, format!("{} is no name of a version", name.shown()));
-            found.add(broken.help("write a DNS label, such as v1alpha1"));
+            found.add(broken.help("write a letter, then lower-case letters, digits and `-`, such as v1alpha1"));
         } else if !known.insert(name.text()) {
             let broken = ACCEPTED.at(&name, format!("the version {} is listed twice", name.text()));
             found.add(broken.help("keep one of them"));

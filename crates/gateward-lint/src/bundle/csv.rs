@@ -10,7 +10,7 @@ use super::annotations::PACKAGE;
 use super::field::Field;
 use super::files::Bundle;
 use super::findings::Findings;
-use super::rule::{BundleRule, ERROR, Judge, Stage, WARNING, v0, validator};
+use super::rule::{BundleRule, ERROR, Judge, Stage, WARNING, v0, v1, validator};
 
 /// Annotations of OLM that others write in another case, at times.
 const ANNOTATIONS: [&str; 5] =
@@ -84,6 +84,14 @@ static IMAGES: BundleRule = BundleRule {
     ..ERROR
 };
 
+static READ_VERSION: BundleRule = BundleRule {
+    id: "OLM-CSV-16",
+    summary: "the version of the CSV is a semantic version",
+    help: "write three numbers, such as 1.2.3",
+    refused_by: &[validator(Stage::Csv, "unable to parse CSV"), v0(Stage::Install, ""), v1(Stage::BundleValidate, "")],
+    ..ERROR
+};
+
 static RELEASE: BundleRule = BundleRule {
     id: "OLM-CSV-14",
     summary: "a CSV with spec.release is named by package, version and release",
@@ -102,6 +110,7 @@ pub(super) static RULES: &[&BundleRule] = &[
     &PROPERTIES,
     &IMAGES,
     &RELEASE,
+    &READ_VERSION,
 ];
 
 pub(super) fn check(bundle: &Bundle, found: &mut Findings) {
@@ -144,9 +153,9 @@ fn release(csv: &Field<'_>, bundle: &Bundle, found: &mut Findings) {
 
 fn required(csv: &Field<'_>, found: &mut Findings) {
     let missing = |path: &[&'static str]| Some(csv.below(path)).filter(Field::is_empty);
-    let by_schema: [&[&'static str]; 3] = [&["spec"], &["spec", "displayName"], &["spec", "install"]];
-    let by_validator: [&[&'static str]; 3] =
-        [&["metadata"], &["spec", "install", "strategy"], &["spec", "install", "spec", "deployments"]];
+    let by_schema: [&[&'static str]; 4] =
+        [&["spec"], &["spec", "displayName"], &["spec", "install"], &["spec", "install", "strategy"]];
+    let by_validator: [&[&'static str]; 2] = [&["metadata"], &["spec", "install", "spec", "deployments"]];
     for field in by_schema.into_iter().filter_map(missing) {
         found.add(REQUIRED.at(&field, format!("{} is missing", field.path)).help(format!("add {}", field.path)));
     }
@@ -165,12 +174,32 @@ fn required(csv: &Field<'_>, found: &mut Findings) {
 }
 
 fn versions(csv: &Field<'_>, found: &mut Findings) {
+    let own = csv.below(&["spec", "version"]);
+    if !own.is_absent() && !is_version(own.text()) {
+        found.add(READ_VERSION.at(&own, format!("{} is no version", own.shown())));
+    }
     let version = csv.below(&["spec", "minKubeVersion"]);
     if version.is_empty() {
         found.add(NO_MIN_VERSION.at(&version, "spec.minKubeVersion is missing"));
     } else if Version::parse(version.text()).is_err() {
         found.add(MIN_VERSION.at(&version, format!("{} is no version of three numbers", version.shown())));
     }
+}
+
+/// As OLM reads a version: a `v` may precede it, and two of the three numbers may lack.
+fn is_version(text: &str) -> bool {
+    let text = text.trim();
+    let mut parts: Vec<&str> = text.strip_prefix('v').unwrap_or(text).splitn(3, '.').collect();
+    if parts.len() < 3 && parts.last().is_some_and(|last| last.contains(['-', '+'])) {
+        return false;
+    }
+    parts.resize(3, "0");
+    let number = |part: &str| match part.trim_start_matches('0') {
+        rest if rest.starts_with(|first: char| first.is_ascii_digit()) => rest.to_owned(),
+        rest => format!("{}{rest}", if part.len() > rest.len() { "0" } else { "" }),
+    };
+    let parts: Vec<String> = parts.into_iter().map(number).collect();
+    Version::parse(&parts.join(".")).is_ok()
 }
 
 fn annotations(csv: &Field<'_>, found: &mut Findings) {

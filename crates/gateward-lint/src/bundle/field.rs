@@ -66,6 +66,12 @@ impl<'b> Field<'b> {
         Self { manifest: self.manifest, path, value: self.value.get(key).unwrap_or(&NOTHING) }
     }
 
+    /// What is found by a path from the root.
+    pub(super) fn find(&self, path: FieldPath) -> Self {
+        let value = path.find(&self.manifest.document.value).unwrap_or(&NOTHING);
+        Self { manifest: self.manifest, path, value }
+    }
+
     /// The items of a list; none of anything else.
     pub(super) fn items(&self) -> impl Iterator<Item = Field<'b>> + use<'b> {
         let (manifest, path) = (self.manifest, self.path.clone());

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use gateward_core::FieldPath;
+use gateward_core::{FieldPath, Severity};
 
 use super::field::Field;
 use super::rule::{BundleRule, Judge, Refusal, Suite};
@@ -105,6 +105,17 @@ impl Findings {
     /// Whether nothing more is taken in.
     pub(super) fn is_full(&self) -> bool {
         self.diagnostics.len() >= MOST_FINDINGS
+    }
+
+    /// Takes in a finding, unless there is an error at the same node.
+    pub(super) fn add_unless_known(&mut self, found: Found<'_>) {
+        let path = found.place.as_ref().map(|(_, path)| path.pointer());
+        let is_same = |known: &Diagnostic| {
+            known.severity == Severity::Error && known.file == found.file && Some(known.path.pointer()) == path
+        };
+        if !self.diagnostics.iter().any(is_same) {
+            self.add(found);
+        }
     }
 
     /// Takes in a finding, unless its suite wasn't asked for.

@@ -1,5 +1,6 @@
 //! The fields of webhook descriptions.
 
+use super::client::is_service_path;
 use super::description::{Description, DescriptionType, descriptions};
 use super::field::Field;
 use super::files::Bundle;
@@ -101,7 +102,7 @@ static CARRIED: BundleRule = BundleRule {
 
 static PATH: BundleRule = BundleRule {
     id: "OLM-HOOK-17",
-    summary: "webhookPath begins with `/` and has no empty steps",
+    summary: "webhookPath begins with `/`, and each step is a DNS name",
     help: "write a path such as /validate-example-org-v1-crontab",
     refused_by: &[
         v0(Stage::Install, "InstallComponentFailed: clientConfig.service.path: Invalid value"),
@@ -210,15 +211,13 @@ fn review_versions(description: &Description<'_>, found: &mut Findings) {
 
 fn path(description: &Description<'_>, found: &mut Findings) {
     let field = description.at("webhookPath");
-    let text = field.text();
     if field.is_empty() {
         if description.is_admission() {
             found.add(NO_PATH.at(&field, format!("{} has no webhookPath", description.name)));
         }
         return;
     }
-    let steps = text.strip_prefix('/').map(|rest| rest.strip_suffix('/').unwrap_or(rest));
-    if text != "/" && steps.is_none_or(|steps| steps.split('/').any(str::is_empty)) {
+    if !is_service_path(field.text()) {
         found.add(PATH.at(&field, format!("{} is no path", field.shown())));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::field::Field;
 use super::files::{Bundle, CRD, CSV, MANIFESTS, METADATA, ReadFile};
 use super::findings::Findings;
-use super::rule::{BundleRule, ERROR, Judge, Stage, WARNING, v1, validator};
+use super::rule::{BundleRule, ERROR, Judge, Stage, WARNING, v0, v1, validator};
 
 /// The kinds that the format `registry+v1` knows.
 const KINDS: [&str; 21] = [
@@ -35,9 +35,11 @@ const KINDS: [&str; 21] = [
 /// A further kind of OpenShift's console.
 const CONSOLE_PLUGIN: &str = "ConsolePlugin";
 
-/// How many bytes of manifests are likely to stay below 1 MiB once they are packed: YAML shrinks to a fifth by gzip and
-/// grows by a third in base64.
-const PACKABLE: usize = 3 << 20;
+/// How many bytes a bundle has at most once each of its files is packed: OLM v0 keeps them in one ConfigMap.
+const MOST_PACKED: usize = 1 << 20;
+
+/// From how many on the validators warn: 85 %.
+const NEARLY_FULL: usize = MOST_PACKED * 85 / 100;
 
 static FOLDERS: BundleRule = BundleRule {
     id: "OLM-LAYOUT-01",
@@ -86,10 +88,23 @@ static ONE_DOCUMENT: BundleRule = BundleRule {
     ..ERROR
 };
 
+const SMALLER: &str = "leave descriptions out of the schemas of CRDs, and take a smaller icon";
+
 static SIZE: BundleRule = BundleRule {
     id: "OLM-LAYOUT-07",
-    summary: "the manifests fit into 1 MiB once they are packed by gzip and base64",
-    help: "count by `tar cz manifests | base64 | wc -c`; shorten descriptions in CRDs and the icon",
+    summary: "the files of a bundle fit into 1 MiB once each is packed by gzip and base64",
+    help: SMALLER,
+    refused_by: &[
+        validator(Stage::Bundle, "maximum bundle compressed size with gzip size exceeded"),
+        v0(Stage::Install, ""),
+    ],
+    ..ERROR
+};
+
+static NEARLY: BundleRule = BundleRule {
+    id: "OLM-LAYOUT-11",
+    summary: "packed so, they leave 15 % of that for what the next release adds",
+    help: SMALLER,
     ..WARNING
 };
 
@@ -109,7 +124,7 @@ static UNREADABLE: BundleRule = BundleRule {
 };
 
 pub(super) static RULES: &[&BundleRule] =
-    &[&FOLDERS, &ONE_CSV, &FLAT, &KNOWN_KIND, &NAMED, &ONE_DOCUMENT, &SIZE, &OWN_SERVICE, &UNREADABLE];
+    &[&FOLDERS, &ONE_CSV, &FLAT, &KNOWN_KIND, &NAMED, &ONE_DOCUMENT, &SIZE, &OWN_SERVICE, &UNREADABLE, &NEARLY];
 
 pub(super) fn check(bundle: &Bundle, found: &mut Findings) {
     for folder in [MANIFESTS, METADATA] {
@@ -123,12 +138,18 @@ pub(super) fn check(bundle: &Bundle, found: &mut Findings) {
     for file in bundle.files_in(MANIFESTS) {
         check_file(file, found);
     }
-    let size: usize = bundle.files_in(MANIFESTS).map(|file| file.text.len()).sum();
-    if size > PACKABLE {
-        let message = format!("the manifests are {size} bytes long, which may not fit into 1 MiB once packed");
-        found.add(SIZE.of_file(MANIFESTS, message));
-    }
+    size(bundle, found);
     own_services(bundle, found);
+}
+
+fn size(bundle: &Bundle, found: &mut Findings) {
+    let packed: usize = bundle.files.iter().map(|file| file.packed).sum();
+    if packed > NEARLY_FULL {
+        let rule = if packed > MOST_PACKED { &SIZE } else { &NEARLY };
+        found.add(
+            rule.of_file(MANIFESTS, format!("the bundle has {packed} bytes once packed, of at most {MOST_PACKED}")),
+        );
+    }
 }
 
 fn csvs(bundle: &Bundle, found: &mut Findings) {

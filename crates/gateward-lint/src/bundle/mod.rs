@@ -14,7 +14,9 @@
 
 mod annotations;
 mod catalogue;
+mod client;
 mod conversion;
+mod crd_versions;
 mod crds;
 mod csv;
 mod deployments;
@@ -28,6 +30,7 @@ mod hook_names;
 mod hooks;
 mod install_modes;
 mod layout;
+mod object_meta;
 mod objects;
 mod operator_hub;
 mod ports;
@@ -35,6 +38,7 @@ mod practices;
 mod provided;
 mod report;
 mod rule;
+mod schemas;
 mod stanza;
 #[cfg(test)]
 mod tests;

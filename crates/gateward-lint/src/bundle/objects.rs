@@ -15,7 +15,7 @@ const DEFAULT_SCCS: [&str; 8] =
 
 static BUDGET: BundleRule = BundleRule {
     id: "OLM-OBJECT-01",
-    summary: "a PodDisruptionBudget lets nodes be drained",
+    summary: "a PodDisruptionBudget lets nodes be drained; the validators take each percentage in maxUnavailable for 0",
     help: "write maxUnavailable: 1",
     ..OBJECT_ERROR
 };
@@ -48,9 +48,13 @@ pub(super) fn check(bundle: &Bundle, found: &mut Findings) {
     for budget in bundle.of_kind("PodDisruptionBudget") {
         let (most, least) = (budget.below(&["spec", "maxUnavailable"]), budget.below(&["spec", "minAvailable"]));
         let keeps_all = most.value.as_i64() == Some(0) || most.text() == "0%";
-        let blocking = [Some(most).filter(|_| keeps_all), Some(least).filter(|least| least.text() == "100%")];
+        let is_percentage = most.value.is_string() && !keeps_all;
+        let blocking = [Some(&most).filter(|_| keeps_all), Some(&least).filter(|least| least.text() == "100%")];
         for field in blocking.into_iter().flatten() {
-            found.add(BUDGET.at(&field, format!("{} = {} keeps nodes from being drained", field.path, field.shown())));
+            found.add(BUDGET.at(field, format!("{} = {} keeps nodes from being drained", field.path, field.shown())));
+        }
+        if is_percentage {
+            found.add(BUDGET.at(&most, format!("the validators take {} = {} for 0", most.path, most.shown())));
         }
     }
     for class in bundle.of_kind("PriorityClass") {

@@ -1,5 +1,10 @@
 //! The conversion stanza that a CRD of a bundle carries.
 
+use std::collections::BTreeSet;
+
+use gateward_core::dns::is_service_name;
+
+use super::client::{is_service_path, url_problem};
 use super::field::Field;
 use super::files::Bundle;
 use super::findings::Findings;
@@ -34,7 +39,7 @@ pub(super) fn check(bundle: &Bundle, found: &mut Findings) {
                 found.add(CARRIED.at(&conversion, message));
                 whole(&crd, &conversion, found);
             }
-            "None" | "" if conversion.is_empty() => {}
+            "" if conversion.is_absent() => {}
             "None" => without(&conversion, found),
             _ => {
                 let broken = COMPLETE.at(&strategy, format!("{} is no strategy of conversion", strategy.shown()));
@@ -69,11 +74,7 @@ fn whole(crd: &Field<'_>, conversion: &Field<'_>, found: &mut Findings) {
         let broken = COMPLETE.at(&client, "the stanza names no client");
         found.add(broken.help("remove the stanza: OLM writes it").says(Judge::Validators, says));
     }
-    if !versions.texts().any(|version| ["v1", "v1beta1"].contains(&version)) {
-        let says = "spec.conversion.conversionReviewVersions: Invalid value: must include at least one of v1, v1beta1";
-        let broken = COMPLETE.at(&versions, "the stanza names no version of ConversionReview");
-        found.add(broken.help("write conversionReviewVersions: [v1]").says(Judge::Validators, says));
-    }
+    review_versions(&versions, found);
     service(&client, found);
     let keeps = crd.below(&["spec", "preserveUnknownFields"]);
     if keeps.is_true() {
@@ -84,12 +85,35 @@ fn whole(crd: &Field<'_>, conversion: &Field<'_>, found: &mut Findings) {
     }
 }
 
+fn review_versions(versions: &Field<'_>, found: &mut Findings) {
+    if !versions.texts().any(|version| ["v1", "v1beta1"].contains(&version)) {
+        let says = "spec.conversion.conversionReviewVersions: Invalid value: must include at least one of v1, v1beta1";
+        let broken = COMPLETE.at(versions, "the stanza names no version of ConversionReview");
+        found.add(broken.help("write conversionReviewVersions: [v1]").says(Judge::Validators, says));
+    }
+    let mut known = BTreeSet::new();
+    for version in versions.items() {
+        let broken = if !is_service_name(version.text()) {
+            COMPLETE.at(&version, format!("{} is no name of a version", version.shown()))
+        } else if !known.insert(version.text()) {
+            COMPLETE.at(&version, format!("the version {} is listed twice", version.text()))
+        } else {
+            continue;
+        };
+        found.add(broken.help("write conversionReviewVersions: [v1]"));
+    }
+}
+
 fn service(client: &Field<'_>, found: &mut Findings) {
     let (service, url) = (client.at("service"), client.at("url"));
     if !client.is_absent() && service.is_absent() == url.is_absent() {
         let says = "exactly one of url or service is required";
         let broken = COMPLETE.at(client, "the client has to be either a Service or a URL");
         found.add(broken.help("keep one of service and url").says(Judge::Validators, says));
+    }
+    if let Some(problem) = url_problem(url.text()).filter(|_| !url.is_absent()) {
+        let broken = COMPLETE.at(&url, format!("{} {problem}", url.shown()));
+        found.add(broken.help("write https://, a host and a path"));
     }
     if service.is_absent() {
         return;
@@ -107,8 +131,8 @@ fn service(client: &Field<'_>, found: &mut Findings) {
         found.add(broken.help("write a port from 1 to 65535").says(Judge::Validators, &says));
     }
     let path = service.at("path");
-    if !path.is_absent() && !path.text().starts_with('/') {
+    if !path.is_empty() && !is_service_path(path.text()) {
         let broken = COMPLETE.at(&path, format!("{} is no path", path.shown()));
-        found.add(broken.help("write a path that begins with `/`"));
+        found.add(broken.help("write a path that begins with `/`, of steps that are DNS names"));
     }
 }

@@ -14,7 +14,8 @@ use cluster_tests::{Bed, Sandbox, Test, tests};
 use gateward_core::Severity;
 use gateward_lint::bundle::{self, BundleFile, Judge, Stage, Suite};
 use gateward_lint::diagnostic::Diagnostic;
-use serde_json::Value;
+use gateward_lint::yaml;
+use serde_json::{Map, Value};
 
 use crate::bundles;
 use crate::command::output;
@@ -23,7 +24,8 @@ use change::{Change, changed};
 pub fn tests() -> Vec<Test> {
     tests![
         our_bundles_pass_the_validators_of_the_operator_framework,
-        the_validators_refuse_what_our_lint_says_they_refuse
+        the_validators_refuse_what_our_lint_says_they_refuse,
+        the_schema_of_csvs_is_that_of_olm
     ]
 }
 
@@ -89,6 +91,44 @@ async fn the_validators_refuse_what_our_lint_says_they_refuse(sandbox: Sandbox) 
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What `bundle lint` has of OLM's CRD. With `GATEWARD_WRITE_CSV_SCHEMA=1` it is written anew.
+async fn the_schema_of_csvs_is_that_of_olm(sandbox: Sandbox) {
+    let crd = PathBuf::from(sandbox.bed().programs().control_plane("olm-crds").get_program())
+        .join("operators.coreos.com_clusterserviceversions.yaml");
+    if !crd.exists() {
+        println!("skipped: the CRD of CSVs is absent");
+        return;
+    }
+    let definition = yaml::read(std::fs::read(crd).unwrap()).documents.remove(0).value;
+    let theirs = without_descriptions(&definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/gateward-lint/src/bundle/csv-schema.json");
+    let ours: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    if std::env::var_os("GATEWARD_WRITE_CSV_SCHEMA").is_some() {
+        std::fs::write(&file, format!("{{\"origin\": {},\n\"schema\": {theirs}}}\n", ours["origin"])).unwrap();
+        return;
+    }
+    assert!(ours["schema"] == theirs, "run this test with GATEWARD_WRITE_CSV_SCHEMA=1, and correct the origin");
+}
+
+/// A schema without the texts for people. A property may be called so, too.
+fn without_descriptions(schema: &Value) -> Value {
+    match schema {
+        Value::Array(items) => items.iter().map(without_descriptions).collect(),
+        Value::Object(members) => {
+            let kept = members.iter().filter(|(name, _)| *name != "description");
+            let stripped = kept.map(|(name, value)| {
+                let properties = value.as_object().filter(|_| name == "properties");
+                let inside = |of: &Map<String, Value>| {
+                    of.iter().map(|(name, schema)| (name.clone(), without_descriptions(schema))).collect()
+                };
+                (name.clone(), properties.map_or_else(|| without_descriptions(value), inside))
+            });
+            stripped.collect()
+        }
+        scalar => scalar.clone(),
+    }
 }
 
 fn refused_by_them(program: &Path, changes: &[Change], folder: &Path) -> Vec<String> {

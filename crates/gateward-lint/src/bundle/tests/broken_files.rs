@@ -6,6 +6,8 @@ use super::change::{ANNOTATIONS, CRD, CSV};
 
 const OWNED: &str = "      - name: otters.zoo.example.org\n";
 const STORED: &str = "  scope: Namespaced\n";
+const NAME: &str = "  name: otters.zoo.example.org\n";
+const FIRST: &str = "      storage: true\n";
 const ALL: &str = "    - {type: AllNamespaces, supported: true}\n";
 
 pub(super) const BROKEN: &[Broken] = &[
@@ -38,7 +40,9 @@ pub(super) const BROKEN: &[Broken] = &[
             "kind: CustomResourceDefinition\n---\nkind: ConfigMap\n---\n",
         )],
     ),
-    ("OLM-LAYOUT-07", &[Pad(CRD)]),
+    ("OLM-LAYOUT-07", &[Pad(CRD, 1_100_000)]),
+    ("OLM-LAYOUT-07", &[Pad(CRD, 600_000), Pad(CSV, 500_000)]),
+    ("OLM-LAYOUT-11", &[Pad(CRD, 950_000)]),
     ("OLM-LAYOUT-08", &[Add("manifests/s.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: otter-service}\n")]),
     (
         "OLM-LAYOUT-08",
@@ -53,7 +57,16 @@ pub(super) const BROKEN: &[Broken] = &[
     ("OLM-META-04", &[Replace(ANNOTATIONS, "channels.v1: stable,candidate-v1", "channels.v1: ''")]),
     ("OLM-META-05", &[Replace(ANNOTATIONS, "v1: manifests/", "v1: deploy/")]),
     ("OLM-META-06", &[Replace(ANNOTATIONS, "package.v1: otter", "package.v1: ''")]),
+    ("OLM-META-06", &[Replace(ANNOTATIONS, "  operators.operatorframework.io.bundle.package.v1: otter\n", "")]),
     ("OLM-META-07", &[Add("metadata/dependencies.yaml", "dependencies: [{type: olm.crd, value: {}}]\n")]),
+    (
+        "OLM-META-07",
+        &[Add("metadata/dependencies.yaml", "dependencies: [{type: olm.constraint, value: {failureMessage: a}}]\n")],
+    ),
+    (
+        "OLM-META-07",
+        &[Add("metadata/dependencies.yaml", "dependencies: [{type: olm.constraint, value: {cel: {rule: ''}}}]\n")],
+    ),
     (
         "OLM-META-07",
         &[Add("metadata/dependencies.yaml", "dependencies: [{type: olm.package, value: {packageName: a}}]\n")],
@@ -102,6 +115,22 @@ pub(super) const BROKEN: &[Broken] = &[
     ("OLM-CSV-13", &[Replace(CSV, "image: registry.example.org/otter:1.2.3", "image: ''")]),
     ("OLM-CSV-14", &[Replace(CSV, "  version: 1.2.3\n", "  version: 1.2.3\n  release: '2'\n")]),
     ("OLM-CSV-15", &[Replace(CSV, OWNED, "      - name: otters\n")]),
+    ("OLM-CSV-16", &[Replace(CSV, "  version: 1.2.3\n", "  version: one\n")]),
+    ("OLM-CSV-16", &[Replace(CSV, "  version: 1.2.3\n", "  version: 1.2-a\n")]),
+    (
+        "OLM-CSV-17",
+        &[Replace(
+            CSV,
+            "        - name: otter\n          spec:\n",
+            "        - name: otter\n          spec:\n            replicas: two\n",
+        )],
+    ),
+    ("OLM-CSV-17", &[Replace(CSV, "  displayName: Otter\n", "  displayName: Otter\n  keywords: otter\n")]),
+    ("OLM-CSV-17", &[Replace(CSV, "ports: [{name: webhook, containerPort: 9443}]", "ports: [{name: webhook}]")]),
+    ("OLM-CSV-17", &[Replace(CSV, "  name: otter.v1.2.3\n", "  name: otter.v1.2.3\n  labels: {zoo: not so}\n")]),
+    ("OLM-CRD-06", &[Replace(CRD, "served: true", "served: 'yes'")]),
+    ("OLM-CRD-06", &[Replace(CRD, "listKind: OtterList,", "listKind: OtterList, shortNames: [7],")]),
+    ("OLM-CRD-06", &[Replace(CRD, NAME, "  name: otters.zoo.example.org\n  labels: {zoo: 7}\n")]),
     ("OLM-CRD-01", &[Replace(CRD, "name: v1beta1", "name: v1")]),
     ("OLM-CRD-02", &[Remove(CRD)]),
     ("OLM-CRD-02", &[Replace(CSV, "        version: v1\n", "        version: v2\n")]),
@@ -142,6 +171,215 @@ pub(super) const BROKEN: &[Broken] = &[
     ("OLM-CRD-06", &[Replace(CRD, "listKind: OtterList,", "listKind: OtterList, shortNames: [Ot],")]),
     ("OLM-CRD-06", &[Replace(CRD, "listKind: OtterList,", "listKind: OtterList, categories: [a.b],")]),
     ("OLM-CRD-06", &[Replace(CRD, "  group: zoo.example.org\n", "  group: zoo\n")]),
+    ("OLM-CRD-04", &[Replace(CRD, STORED, "  scope: Namespaced\n  conversion: {}\n")]),
+    (
+        "OLM-CRD-04",
+        &[Replace(
+            CRD,
+            STORED,
+            "  scope: Namespaced\n  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1, v1], clientConfig: {service: {name: a, namespace: b}}}}\n",
+        )],
+    ),
+    (
+        "OLM-CRD-04",
+        &[Replace(
+            CRD,
+            STORED,
+            "  scope: Namespaced\n  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1, V2], clientConfig: {service: {name: a, namespace: b}}}}\n",
+        )],
+    ),
+    (
+        "OLM-CRD-04",
+        &[Replace(
+            CRD,
+            STORED,
+            "  scope: Namespaced\n  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {service: {name: a, namespace: b, path: /a//b}}}}\n",
+        )],
+    ),
+    (
+        "OLM-CRD-04",
+        &[Replace(
+            CRD,
+            STORED,
+            "  scope: Namespaced\n  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {service: {name: a, namespace: b, path: /Convert}}}}\n",
+        )],
+    ),
+    (
+        "OLM-CRD-04",
+        &[Replace(
+            CRD,
+            STORED,
+            "  scope: Namespaced\n  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: 'http://a'}}}\n",
+        )],
+    ),
+    (
+        "OLM-CRD-04",
+        &[Replace(
+            CRD,
+            STORED,
+            "  scope: Namespaced\n  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: 'https://'}}}\n",
+        )],
+    ),
+    (
+        "OLM-CRD-04",
+        &[Replace(
+            CRD,
+            STORED,
+            "  scope: Namespaced\n  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: 'https://me@a/convert'}}}\n",
+        )],
+    ),
+    (
+        "OLM-CRD-04",
+        &[Replace(
+            CRD,
+            STORED,
+            "  scope: Namespaced\n  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: 'https://a/convert?b=c'}}}\n",
+        )],
+    ),
+    (
+        "OLM-CRD-04",
+        &[Replace(
+            CRD,
+            STORED,
+            "  scope: Namespaced\n  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: 'https://a/convert#b'}}}\n",
+        )],
+    ),
+    (
+        "OLM-CRD-04",
+        &[Replace(
+            CRD,
+            STORED,
+            "  scope: Namespaced\n  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: 'https://a/convert', service: {name: a, namespace: b}}}}\n",
+        )],
+    ),
+    ("OLM-CRD-06", &[Replace(CRD, "listKind: OtterList,", "listKind: OtterList, categories: [1a],")]),
+    ("OLM-CRD-06", &[Replace(CRD, "name: v1beta1", "name: 1beta1")]),
+    (
+        "OLM-CRD-06",
+        &[
+            Replace(CRD, NAME, "  name: 1otters.zoo.example.org\n"),
+            Replace(CRD, "plural: otters", "plural: 1otters"),
+            Replace(CSV, OWNED, "      - name: 1otters.zoo.example.org\n"),
+            Replace(CSV, "conversionCRDs: [otters", "conversionCRDs: [1otters"),
+        ],
+    ),
+    (
+        "OLM-CRD-06",
+        &[
+            Replace(CRD, NAME, "  name: otters.zoo.k8s.io\n"),
+            Replace(CRD, "group: zoo.example.org", "group: zoo.k8s.io"),
+        ],
+    ),
+    ("OLM-CRD-06", &[Replace(CRD, NAME, "  name: otters.zoo.example.org\n  labels: {zoo: not so}\n")]),
+    ("OLM-CRD-06", &[Replace(CRD, NAME, "  name: otters.zoo.example.org\n  annotations: {a/b/c: d}\n")]),
+    ("OLM-CRD-06", &[Replace(CRD, NAME, "  name: otters.zoo.example.org\n  namespace: zoo\n")]),
+    (
+        "OLM-CRD-08",
+        &[Replace(CRD, FIRST, "      storage: true\n      additionalPrinterColumns: [{name: Age, type: date}]\n")],
+    ),
+    (
+        "OLM-CRD-08",
+        &[Replace(
+            CRD,
+            FIRST,
+            "      storage: true\n      additionalPrinterColumns: [{name: Age, type: time, jsonPath: .a}]\n",
+        )],
+    ),
+    (
+        "OLM-CRD-08",
+        &[Replace(
+            CRD,
+            FIRST,
+            "      storage: true\n      additionalPrinterColumns: [{name: Age, type: date, jsonPath: a}]\n",
+        )],
+    ),
+    (
+        "OLM-CRD-08",
+        &[Replace(CRD, FIRST, "      storage: true\n      additionalPrinterColumns: [{type: date, jsonPath: .a}]\n")],
+    ),
+    (
+        "OLM-CRD-08",
+        &[Replace(
+            CRD,
+            FIRST,
+            "      storage: true\n      additionalPrinterColumns: [{name: Age, type: date, jsonPath: .a, format: time}]\n",
+        )],
+    ),
+    (
+        "OLM-CRD-08",
+        &[Replace(
+            CRD,
+            FIRST,
+            "      storage: true\n      subresources: {scale: {specReplicasPath: spec.replicas, statusReplicasPath: .status.replicas}}\n",
+        )],
+    ),
+    (
+        "OLM-CRD-08",
+        &[Replace(
+            CRD,
+            FIRST,
+            "      storage: true\n      subresources: {scale: {specReplicasPath: .spec.replicas}}\n",
+        )],
+    ),
+    (
+        "OLM-CRD-08",
+        &[Replace(
+            CRD,
+            FIRST,
+            "      storage: true\n      subresources: {scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas, labelSelectorPath: .selector}}\n",
+        )],
+    ),
+    ("OLM-CRD-08", &[Replace(CRD, FIRST, "      storage: true\n      deprecationWarning: old\n")]),
+    (
+        "OLM-CRD-08",
+        &[Replace(CRD, FIRST, "      storage: true\n      deprecated: true\n      deprecationWarning: ''\n")],
+    ),
+    (
+        "OLM-CRD-08",
+        &[Replace(CRD, FIRST, "      storage: true\n      deprecated: true\n      deprecationWarning: \"a\\tb\"\n")],
+    ),
+    ("OLM-CRD-08", &[Replace(CRD, FIRST, "      storage: true\n      selectableFields: [{jsonPath: .spec.colour}]\n")]),
+    (
+        "OLM-CRD-08",
+        &[Replace(CRD, FIRST, "      storage: true\n      selectableFields: [{jsonPath: .metadata.name}]\n")],
+    ),
+    ("OLM-CRD-08", &[Replace(CRD, FIRST, "      storage: true\n      selectableFields: [{}]\n")]),
+    (
+        "OLM-CRD-08",
+        &[Replace(
+            CRD,
+            "      schema: {openAPIV3Schema: {type: object}}\n",
+            "      schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {a: {type: string}, b: {type: array, items: {type: string}}}}}}}\n      selectableFields: [{jsonPath: .spec.a}, {jsonPath: .spec.a}]\n",
+        )],
+    ),
+    (
+        "OLM-CRD-08",
+        &[Replace(
+            CRD,
+            "      schema: {openAPIV3Schema: {type: object}}\n",
+            "      schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {a: {type: string}, b: {type: array, items: {type: string}}}}}}}\n      selectableFields: [{jsonPath: .spec.b}]\n",
+        )],
+    ),
+    (
+        "OLM-CRD-08",
+        &[Replace(
+            CRD,
+            "      schema: {openAPIV3Schema: {type: object}}\n",
+            "      schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {a: {type: string}, b: {type: array, items: {type: string}}}}}}}\n      selectableFields: [{jsonPath: '.spec[a]'}]\n",
+        )],
+    ),
+    (
+        "OLM-LAYOUT-10",
+        &[Add("manifests/c.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {zoo: not so}}\n")],
+    ),
+    (
+        "OLM-LAYOUT-10",
+        &[Add("manifests/c.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {a/b/c: d}}\n")],
+    ),
+    (
+        "OLM-LAYOUT-10",
+        &[Add("manifests/c.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: zoo}\n")],
+    ),
     ("OLM-CRD-02", &[Replace(CRD, "      served: true\n", "      served: false\n")]),
     ("OLM-CSV-13", &[Replace(CSV, "image: registry.example.org/otter:1.2.3", "image: example.org/Otter")]),
     (
@@ -198,6 +436,13 @@ pub(super) const BROKEN: &[Broken] = &[
         &[Add(
             "manifests/p.yaml",
             "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: a}\nspec: {minAvailable: 100%}\n",
+        )],
+    ),
+    (
+        "OLM-OBJECT-01",
+        &[Add(
+            "manifests/p.yaml",
+            "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: a}\nspec: {maxUnavailable: 50%}\n",
         )],
     ),
     (

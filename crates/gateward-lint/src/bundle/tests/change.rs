@@ -15,8 +15,8 @@ pub(super) enum Change {
     Add(&'static str, &'static str),
     /// A file less.
     Remove(&'static str),
-    /// A file that is longer by 4 MiB.
-    Pad(&'static str),
+    /// A file that is longer by so many bytes, which gzip and base64 together leave as long as they are.
+    Pad(&'static str, usize),
 }
 
 /// The id of a rule, and changes that break it.
@@ -44,12 +44,21 @@ pub(super) fn changed(changes: &[Change]) -> Vec<BundleFile> {
                 file.bytes = text.replacen(old, new, 1).into();
             }
             Change::Add(path, text) => files.push(BundleFile { path: (*path).into(), bytes: (*text).into() }),
-            Change::Pad(path) => {
+            Change::Pad(path, bytes) => {
                 let file = files.iter_mut().find(|file| file.path == *path).unwrap();
-                file.bytes.extend(std::iter::repeat_n(b'#', 4 << 20));
+                file.bytes.push(b'#');
+                file.bytes.extend(noise().take(*bytes));
             }
             Change::Remove(path) => files.retain(|file| file.path != *path),
         }
     }
     files
+}
+
+/// Letters and digits without a pattern, of 64 kinds.
+fn noise() -> impl Iterator<Item = u8> {
+    let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let next =
+        |state: &u64| Some(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407));
+    std::iter::successors(Some(7), next).map(|state| letters[(state >> 58) as usize])
 }

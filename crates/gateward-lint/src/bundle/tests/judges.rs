@@ -78,7 +78,21 @@ const WHO: &[(&str, &[Change], [bool; 3])] = &[
     ("OLM-CRD-02", &[Replace(CSV, "        version: v1\n", "        version: v2\n")], [true, false, true]),
     ("OLM-CRD-02", &[Change::Remove(super::change::CRD)], [true, true, true]),
     ("OLM-CSV-02", &[Replace(CSV, "  displayName: Otter\n", "")], [true, false, true]),
-    ("OLM-CSV-02", &[Replace(CSV, "    strategy: deployment\n", "")], [false, false, true]),
+    ("OLM-CSV-02", &[Replace(CSV, "    strategy: deployment\n", "")], [true, false, true]),
+    (
+        "OLM-CSV-17",
+        &[Replace(
+            CSV,
+            "        - name: otter\n          spec:\n",
+            "        - name: otter\n          spec:\n            replicas: two\n",
+        )],
+        [true, true, true],
+    ),
+    (
+        "OLM-META-06",
+        &[Replace(super::ANNOTATIONS, "  operators.operatorframework.io.bundle.package.v1: otter\n", "")],
+        [false, true, false],
+    ),
 ];
 
 #[test]
