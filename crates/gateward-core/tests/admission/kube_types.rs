@@ -32,6 +32,23 @@ struct ZoneSpec {
     offset: i8,
 }
 
+/// An old version, with what a derive can say beside the fields.
+#[derive(Debug, Clone, CustomResource, Deserialize, Serialize, JsonSchema)]
+#[kube(
+    group = "stable.example.com",
+    version = "v1alpha1",
+    kind = "Tide",
+    served = false,
+    deprecated = "tides have a version v1",
+    printcolumn(name = "Height", type_ = "integer", json_path = ".spec.height"),
+    selectable = ".spec.harbour"
+)]
+#[schemars(extend("x-kubernetes-validations" = [{"rule": "self.height < 20"}]))]
+struct TideSpec {
+    height: i32,
+    harbour: String,
+}
+
 const SCHEDULE: Rule = Rule { id: "CRON-01", summary: "a schedule has five parts", ..Rule::on(CREATE) };
 const REGISTRY: Rule = Rule { id: "POD-01", summary: "images come from our registry", ..Rule::on(CREATE) };
 
@@ -164,6 +181,24 @@ fn a_crd_is_text_or_a_value_or_what_kube_derives() {
         webhooks.declarations().filter_map(|declared| declared.crd.as_ref()).map(Crd::yaml).collect();
     assert_eq!(webhooks.check(), Ok(()));
     assert_eq!(declared, [written.as_str()]);
+}
+
+#[test]
+fn a_crd_of_kubes_derive_keeps_each_attribute() {
+    let allowing = |_: &Tide, _: &Request| Verdict::allow();
+    let webhooks = Webhooks::new().register(Webhook::<Tide>::new().validator(allowing).crd(Tide::crd()));
+    let declared: Value = webhooks.declarations().find_map(|declared| declared.crd.as_ref()?.json()).unwrap();
+    let version = &declared["spec"]["versions"][0];
+    assert_eq!((&version["name"], &version["served"]), (&json!("v1alpha1"), &json!(false)));
+    assert_eq!(
+        (&version["deprecated"], &version["deprecationWarning"]),
+        (&json!(true), &json!("tides have a version v1"))
+    );
+    let column = json!({"name": "Height", "type": "integer", "jsonPath": ".spec.height"});
+    assert_eq!(version["additionalPrinterColumns"], json!([column]));
+    assert_eq!(version["selectableFields"], json!([{"jsonPath": ".spec.harbour"}]));
+    let spec = &version["schema"]["openAPIV3Schema"]["properties"]["spec"];
+    assert_eq!(spec["x-kubernetes-validations"], json!([{"rule": "self.height < 20"}]));
 }
 
 #[test]

@@ -59,8 +59,8 @@ fn annotations() -> Value {
 
 impl Parts {
     fn lint(&self) -> BundleReport {
-        let deployments: Vec<Value> =
-            self.deployments.iter().map(|name| json!({"name": name, "spec": {"template": {"spec": {}}}})).collect();
+        let spec = json!({"selector": {}, "template": {"spec": {"containers": []}}});
+        let deployments: Vec<Value> = self.deployments.iter().map(|name| json!({"name": name, "spec": spec})).collect();
         let csv = json!({
             "apiVersion": "operators.coreos.com/v1alpha1",
             "kind": "ClusterServiceVersion",

@@ -44,6 +44,7 @@ const DEVIATIONS: &[(&str, &str)] = &[
         "K-CRT-04",
         "a certificate is good from an hour before it is made, and for a year: clocks differ, laptops get lost",
     ),
+    ("K-GEN-15", "the author says which version is stored and in which order; no program of ours chooses"),
     ("O-NAM-03", "OLM v0 refuses the name, so the bundle has to change; OLM should hash it"),
     ("O-DEP-02", "OLM v0 refuses the Service, so the bundle has to change; OLM should replace the dots"),
     ("O-REN-07", "OLM leaves the author's volume; what `generate bundle` writes has none of a certificate"),
