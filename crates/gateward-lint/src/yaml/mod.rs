@@ -13,6 +13,7 @@
 //! assert_eq!((place.value.line(), place.value.column()), (3, 13));
 //! ```
 
+mod arrange;
 mod build;
 mod comments;
 mod compose;
