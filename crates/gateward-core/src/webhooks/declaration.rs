@@ -43,6 +43,16 @@ pub(crate) enum ScaleReviews {
     AsUpdates,
 }
 
+/// Whether handlers get the texts of a review.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum RawReviews {
+    /// They don't, and nothing is copied.
+    #[default]
+    Dropped,
+    /// They do.
+    Kept,
+}
+
 /// The declaration of one kind, apart from its handlers.
 #[derive(Debug, Clone)]
 pub struct Declaration {
@@ -72,6 +82,7 @@ pub struct Declaration {
     pub deleting_objects: DeletingObjects,
     /// Whether changes of the subresource `scale` are judged as changes of the object.
     pub(crate) scale: ScaleReviews,
+    pub(crate) raw_reviews: RawReviews,
     /// The annotations in which the operator's own conversions keep something; `None` without a conversion.
     pub(crate) stashes: Option<Vec<&'static str>>,
     /// Where conversion writes beside those.

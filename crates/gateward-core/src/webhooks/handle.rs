@@ -8,7 +8,7 @@ use crate::json::patch::Patch;
 use crate::rule::context::{Context, Facts, Notes};
 use crate::rule::review_subject::ReviewSubject;
 use crate::rule::verdict::Verdict;
-use crate::webhooks::declaration::{Declaration, DeletingObjects, ScaleReviews};
+use crate::webhooks::declaration::{Declaration, DeletingObjects, RawReviews, ScaleReviews};
 use crate::webhooks::webhook_error::WebhookError;
 use crate::webhooks::{KindRoute, Target, WebhookRoute, Webhooks, completeness, metadata, scale};
 use crate::wire::operation::Operation;
@@ -68,6 +68,12 @@ impl Webhooks {
             }
             Err(why) => ReviewResponse::error_about(review, &Request::default(), why),
         }
+    }
+
+    /// Whether a webhook of this sort is for what the request is about.
+    #[cfg(feature = "testing")]
+    pub(crate) fn serves(&self, review: Review, request: &Request) -> bool {
+        self.declarations().any(|declared| covers(declared, request) && declared.path(review).is_some())
     }
 
     /// Those of all entries for what the request is about.
@@ -134,6 +140,8 @@ impl Webhooks {
         if !review.operation.is_some_and(|operation| declared.handles(route.review, operation)) {
             return Ok(Judged::Verdict(unsupported(&review.operation_name), Patch::default()));
         }
+        let kept = (declared.raw_reviews == RawReviews::Kept).then(|| review.with_raw_review());
+        let review = kept.as_ref().unwrap_or(review);
         let judged = match route.review {
             Review::Mutate => kind.default(review).await,
             Review::Validate if is_scale_of(declared, &review.request) => {

@@ -39,6 +39,9 @@ pub enum WebhookError {
     /// The caller's time ran out (504).
     #[error("no verdict within the time that the caller allowed")]
     Deadline,
+    /// A handler reads the texts of the review, which are not kept (500).
+    #[error("a handler reads the raw review, which isn't kept: say `.with_raw_review()` on its webhook")]
+    NoRawReview,
     /// A handler panicked (500).
     #[error("the webhook failed while it judged the request; its log says where")]
     Panicked,
@@ -55,7 +58,7 @@ impl WebhookError {
             Self::TooLarge { .. } => 413,
             Self::UnsupportedMediaType(_) => 415,
             Self::Overloaded => 429,
-            Self::Panicked => 500,
+            Self::NoRawReview | Self::Panicked => 500,
             Self::Unavailable(_) => 503,
             Self::Deadline => 504,
         }

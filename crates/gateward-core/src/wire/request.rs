@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::json::decode::{self, Found};
+use crate::json::decode::{self, Found, Misfit};
+use crate::json::reading::Allowance;
 use crate::rule::cluster::{ClusterReader, ObjectName};
 use crate::rule::context::{Context, Facts};
 use crate::rule::resource::{GroupVersionKind, Resource};
@@ -75,6 +77,24 @@ pub struct Request {
     pub(crate) facts: Option<Arc<dyn Facts>>,
     pub(crate) cluster: Option<Arc<dyn ClusterReader>>,
     pub(crate) written: SourceObjects,
+    /// Absent where it is the resource of the objects.
+    pub(crate) addressed: Option<Box<Addressed>>,
+    /// Absent unless the webhook is declared with it.
+    pub(crate) raw: Option<Arc<RawReview>>,
+}
+
+/// What the client addressed, where the API server converted its request for the webhook.
+#[derive(Clone)]
+pub(crate) struct Addressed {
+    pub(crate) resource: GroupVersionResource,
+    pub(crate) sub_resource: Option<String>,
+}
+
+/// The texts of a review.
+pub(crate) struct RawReview {
+    pub(crate) object: Option<Box<str>>,
+    pub(crate) old_object: Option<Box<str>>,
+    pub(crate) options: Option<Box<str>>,
 }
 
 /// The objects as the user wrote them, where the handler judges another version.
@@ -131,6 +151,59 @@ impl Request {
     /// The old object in the version of the request, if it was converted from version `S` for this handler.
     pub fn old_as_written<S: Any>(&self) -> Option<&S> {
         self.written.old.as_deref()?.downcast_ref()
+    }
+
+    /// The resource that the client addressed, before the API server converted the request for this webhook.
+    pub fn request_resource(&self) -> &GroupVersionResource {
+        self.addressed.as_ref().map_or(&self.resource, |addressed| &addressed.resource)
+    }
+
+    /// The subresource that the client addressed, before the API server converted the request for this webhook.
+    pub fn request_sub_resource(&self) -> Option<&str> {
+        self.addressed.as_ref().map_or(&self.sub_resource, |addressed| &addressed.sub_resource).as_deref()
+    }
+
+    /// The new object as the API server sent it; absent on DELETE.
+    ///
+    /// Kept for webhooks that say [`with_raw_review`](crate::Webhook::with_raw_review); without it an error that says so.
+    ///
+    /// ```
+    /// use gateward_core::testing::TestRequest;
+    /// use gateward_core::{Request, Verdict, Webhook, Webhooks};
+    /// # #[derive(serde::Serialize, serde::Deserialize)]
+    /// # struct Otter {}
+    /// # gateward_core::resource!(Otter, "example.org/v1", "Otter", "otters");
+    ///
+    /// fn short(_: &Otter, request: &Request) -> Result<(), Verdict> {
+    ///     match request.raw_object()? {
+    ///         Some(text) if text.len() > 100 => Err(Verdict::deny("an otter is short")),
+    ///         _ => Ok(()),
+    ///     }
+    /// }
+    ///
+    /// let webhooks = Webhooks::new().register(Webhook::<Otter>::new().with_raw_review().validator(short));
+    /// let otter = serde_json::json!({"apiVersion": "example.org/v1", "kind": "Otter", "fur": "x".repeat(100)});
+    /// TestRequest::of(&webhooks).create(&otter).assert_denied();
+    /// ```
+    pub fn raw_object(&self) -> Result<Option<&str>, WebhookError> {
+        Ok(self.raw()?.object.as_deref())
+    }
+
+    /// The stored object as the API server sent it; absent on CREATE. See [`raw_object`](Self::raw_object).
+    pub fn raw_old_object(&self) -> Result<Option<&str>, WebhookError> {
+        Ok(self.raw()?.old_object.as_deref())
+    }
+
+    /// The options of the operation, such as the `DeleteOptions` of `meta/v1`, or what `T` knows of them. See
+    /// [`raw_object`](Self::raw_object).
+    pub fn options<T: DeserializeOwned>(&self) -> Result<Option<T>, WebhookError> {
+        let Some(json) = self.raw()?.options.as_deref().filter(|json| *json != "null") else { return Ok(None) };
+        let unreadable = |misfit: Misfit<T>| WebhookError::Unreadable(format!("options.{}", misfit.error));
+        decode::part(json, &Allowance::of(json.len())).map(Some).map_err(unreadable)
+    }
+
+    fn raw(&self) -> Result<&RawReview, WebhookError> {
+        self.raw.as_deref().ok_or(WebhookError::NoRawReview)
     }
 
     /// The same request with the facts and times of `context`.

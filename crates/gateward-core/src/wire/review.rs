@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer};
 use serde::{Deserialize as DeserializeDerive, Serialize};
@@ -17,7 +18,7 @@ use crate::rule::resource::GroupVersionKind;
 use crate::terminal;
 use crate::webhooks::webhook_error::WebhookError;
 use crate::wire::operation::Operation;
-use crate::wire::request::{DryRun, GroupVersionResource, Request, UserInfo};
+use crate::wire::request::{Addressed, DryRun, GroupVersionResource, RawReview, Request, UserInfo};
 pub use crate::wire::review_stage::Review;
 pub use crate::wire::review_version::ReviewVersion;
 
@@ -53,6 +54,10 @@ struct WireRequest<'a> {
     #[serde(default, deserialize_with = "null_as_default")]
     sub_resource: String,
     request_kind: Option<Strict<GroupVersionKind>>,
+    #[serde(borrow)]
+    request_resource: Option<Strict<BorrowedResource<'a>>>,
+    #[serde(borrow)]
+    request_sub_resource: Option<Cow<'a, str>>,
     #[serde(default, deserialize_with = "null_as_default")]
     name: String,
     #[serde(default, deserialize_with = "null_as_default")]
@@ -68,6 +73,32 @@ struct WireRequest<'a> {
     dry_run: Option<bool>,
     #[serde(borrow)]
     options: Option<&'a RawValue>,
+}
+
+/// What the client addressed, which is nearly always what the webhook is asked about, and then not kept.
+#[derive(DeserializeDerive)]
+struct BorrowedResource<'a> {
+    #[serde(borrow, default)]
+    group: Cow<'a, str>,
+    #[serde(borrow, default)]
+    version: Cow<'a, str>,
+    #[serde(borrow, default)]
+    resource: Cow<'a, str>,
+}
+
+impl BorrowedResource<'_> {
+    fn is(&self, other: &GroupVersionResource) -> bool {
+        let GroupVersionResource { group, version, resource } = other;
+        self.group == *group && self.version == *version && self.resource == *resource
+    }
+
+    fn into_owned(self) -> GroupVersionResource {
+        GroupVersionResource {
+            group: self.group.into_owned(),
+            version: self.version.into_owned(),
+            resource: self.resource.into_owned(),
+        }
+    }
 }
 
 /// A review as it came: the request, and the objects still raw.
@@ -119,19 +150,44 @@ impl AdmissionReview<'_> {
             options: self.options,
         }
     }
+
+    /// The same with its texts in the request, for handlers that read them.
+    pub(crate) fn with_raw_review(&self) -> AdmissionReview<'_> {
+        let text = |part: Option<&RawValue>| part.map(|raw| raw.get().into());
+        let raw =
+            RawReview { object: text(self.object), old_object: text(self.old_object), options: text(self.options) };
+        AdmissionReview {
+            request: Request { raw: Some(Arc::new(raw)), ..self.request.clone() },
+            operation: self.operation,
+            operation_name: Cow::Borrowed(&self.operation_name),
+            object: self.object,
+            old_object: self.old_object,
+            options: self.options,
+        }
+    }
 }
 
 impl<'a> WireRequest<'a> {
     fn into_review(self, version: ReviewVersion) -> Result<AdmissionReview<'a>, WebhookError> {
         let user = self.user_info.map(|raw| read_bounded(raw.get())).transpose()?;
         let operation = Operation::named(&self.operation);
+        let sub_resource = non_empty(self.sub_resource);
+        let part = self.request_sub_resource.filter(|name| !name.is_empty());
+        let is_other = |addressed: &BorrowedResource<'_>| {
+            !addressed.is(&self.resource) || part.as_deref() != sub_resource.as_deref()
+        };
+        let addressed = self.request_resource.map(|Strict(resource)| resource).filter(is_other);
+        let addressed = addressed.map(|resource| {
+            Box::new(Addressed { resource: resource.into_owned(), sub_resource: part.map(Cow::into_owned) })
+        });
         let request = Request {
             review_version: version,
             uid: self.uid,
             operation,
             kind: self.kind,
             resource: self.resource,
-            sub_resource: non_empty(self.sub_resource),
+            sub_resource,
+            addressed,
             request_kind: self.request_kind.map(|Strict(kind)| kind),
             name: non_empty(self.name),
             namespace: non_empty(self.namespace),

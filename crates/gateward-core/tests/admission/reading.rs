@@ -8,6 +8,7 @@ use gateward_core::{
     Context, DryRun, Facts, Operation, Request, Review, ReviewResponse, Validator, Verdict, Webhook, WebhookError,
     Webhooks, handler,
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::zoo::{
@@ -230,6 +231,64 @@ fn a_handler_knows_the_request() {
     assert_eq!((request.now, request.deadline), (Some(now), Some(now + left)));
     assert_eq!(request.facts::<Rivers>(), Some(&Rivers(vec!["Wye"])));
     assert_eq!(request.facts::<u8>(), None);
+}
+
+#[test]
+fn a_handler_knows_what_the_client_addressed() {
+    let resource = |version: &str| json!({"group": "zoo.example.org", "version": version, "resource": "otters"});
+    let addressed = |request_resource: Value, request_sub_resource: Value| {
+        let witness = Witness::default();
+        let webhooks = Webhooks::new().register(Webhook::<Otter>::new().validator(witness.clone()));
+        let mut body = created(otter(json!({})));
+        body["request"]["resource"] = resource("v1");
+        body["request"]["subResource"] = "status".into();
+        body["request"]["requestResource"] = request_resource;
+        body["request"]["requestSubResource"] = request_sub_resource;
+        assert!(ask(&webhooks, VALIDATE, &body).is_allowed());
+        let (_, request) = witness.only();
+        (request.request_resource().version.clone(), request.request_sub_resource().map(str::to_owned))
+    };
+    let status = || Some("status".to_owned());
+    assert_eq!(addressed(resource("v1"), "status".into()), ("v1".into(), status()));
+    assert_eq!(addressed(resource("v1alpha1"), "status".into()), ("v1alpha1".into(), status()));
+    assert_eq!(addressed(resource("v1alpha1"), Value::Null), ("v1alpha1".into(), None));
+    // API servers of before Kubernetes 1.15 don't say it.
+    assert_eq!(addressed(Value::Null, Value::Null), ("v1".into(), status()));
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Orphans {
+    propagation_policy: String,
+}
+
+#[test]
+fn a_webhook_that_says_so_gets_the_texts_of_the_review() {
+    let witness = Witness::default();
+    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().with_raw_review().validator(witness.clone()));
+    let mut body = deleted(otter(json!({"name": "gone"})));
+    body["request"]["options"] = json!({"kind": "DeleteOptions", "propagationPolicy": "Orphan"});
+    ask(&webhooks, VALIDATE, &body);
+    let (_, request) = witness.only();
+    assert_eq!(request.raw_object(), Ok(None));
+    let stored = serde_json::from_str::<Value>(request.raw_old_object().unwrap().unwrap()).unwrap();
+    assert_eq!(stored, body["request"]["oldObject"]);
+    assert_eq!(request.options(), Ok(Some(Orphans { propagation_policy: "Orphan".into() })));
+    assert!(request.options::<Vec<u8>>().is_err());
+}
+
+#[test]
+fn a_webhook_that_does_not_say_so_gets_an_error_that_names_the_way() {
+    let witness = Witness::default();
+    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().validator(witness.clone()));
+    ask(&webhooks, VALIDATE, &created(otter(json!({}))));
+    let (_, request) = witness.only();
+    let errors = [request.raw_object().err(), request.raw_old_object().err(), request.options::<Orphans>().err()];
+    for error in errors {
+        let error = error.unwrap();
+        assert_eq!(error.status(), 500);
+        assert!(error.to_string().contains(".with_raw_review()"), "{error}");
+    }
 }
 
 #[test]

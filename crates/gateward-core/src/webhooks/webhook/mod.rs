@@ -23,7 +23,7 @@ use crate::rule::resource::Resource;
 use crate::rule::review_object::ReviewObject;
 use crate::rule::verdict::Verdict;
 use crate::webhooks::converter::AnyConversion;
-use crate::webhooks::declaration::{Declaration, DeletingObjects, ScaleReviews};
+use crate::webhooks::declaration::{Declaration, DeletingObjects, RawReviews, ScaleReviews};
 use crate::webhooks::dynamic_kind::DynamicKind;
 use crate::webhooks::error::WebhooksError;
 use crate::webhooks::judge::AsWritten;
@@ -108,6 +108,7 @@ impl<H> Webhook<H> {
             subresource: None,
             entry: None,
             scale: ScaleReviews::NotSent,
+            raw_reviews: RawReviews::Dropped,
             registration: Registration::default(),
             path_style: PathStyle::default(),
             versions: vec![gvk.version.clone().into()],

@@ -7,7 +7,7 @@ use crate::manifest::failure_policy::FailurePolicy;
 use crate::manifest::selector::LabelSelector;
 use crate::rule::resource::Resource;
 use crate::rule::review_object::ReviewObject;
-use crate::webhooks::declaration::{DeletingObjects, ScaleReviews};
+use crate::webhooks::declaration::{DeletingObjects, RawReviews, ScaleReviews};
 use crate::webhooks::dynamic_kind::DynamicKind;
 use crate::webhooks::endpoint::Endpoint;
 use crate::webhooks::registration::{Bootstrap, ReinvocationPolicy, SideEffects};
@@ -80,6 +80,14 @@ impl<H: ReviewObject, S> Webhook<H, S> {
         if !self.declaration.lookups.contains(&kind) {
             self.declaration.lookups.push(kind);
         }
+        self
+    }
+
+    /// Handlers may read the texts of the review: [`Request::raw_object`](crate::Request::raw_object),
+    /// [`raw_old_object`](crate::Request::raw_old_object) and [`options`](crate::Request::options). Each review then costs a
+    /// copy of them.
+    pub fn with_raw_review(mut self) -> Self {
+        self.declaration.raw_reviews = RawReviews::Kept;
         self
     }
 
