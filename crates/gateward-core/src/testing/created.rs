@@ -18,5 +18,5 @@ pub(super) fn created<K: Resource, M, V: IntoValidator<K, M>>(
     let mut document = serde_json::to_value(object).unwrap_or_default();
     document["apiVersion"] = K::gvk().api_version().into();
     document["kind"] = K::kind().into();
-    async move { TestRequest::of_validator(&webhooks).asynchronous().create(&document).await }
+    async move { TestRequest::of(&webhooks).with_unlisted_rules().asynchronous().create(&document).await }
 }

@@ -16,6 +16,7 @@ mod repairing;
 mod skipping;
 mod state;
 mod subresources;
+mod test_requests;
 mod unsupported;
 mod versions;
 mod zoo;
