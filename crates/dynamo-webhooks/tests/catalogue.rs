@@ -2,12 +2,11 @@
 
 #![allow(clippy::panic, clippy::expect_used, reason = "assertions of tests")]
 
-mod support;
-
 use std::collections::{HashMap, HashSet};
 
-use gateward::{DECODE, Issue, Outcome, ReviewResponse, Rule, Severity, Webhooks};
-use support::example::Example;
+use dynamo_webhooks::ClusterFacts;
+use gateward::testing::catalogue;
+use gateward::{DECODE, Rule, Webhooks};
 
 /// Applies a check to the rules of the Dynamo kinds; the one that core enforces has no example of its own. A
 /// check says what is wrong with an entry.
@@ -71,33 +70,9 @@ fn every_rule_is_written_out_in_the_rule_book() {
 }
 
 #[test]
-fn every_bad_example_breaks_its_rule() {
-    assert_each(|rule, webhooks| {
-        let answer = answer(rule, rule.bad, webhooks).map_err(|why| format!("the bad example {why}"))?;
-        demand(is_found(rule, &answer), format!("the bad example is answered with {}", described(&answer)))
-    });
-}
-
-#[test]
-fn every_finding_says_what_would_be_right() {
-    let known = dynamo_webhooks::webhooks();
-    let with_help: HashSet<&str> =
-        known.rules().into_iter().filter(|rule| !rule.help.is_empty()).map(|rule| rule.id).collect();
-    assert_each(|rule, webhooks| {
-        let answer = answer(rule, rule.bad, webhooks).map_err(|why| format!("the bad example {why}"))?;
-        let is_helpless = |issue: &&Issue| issue.help.is_none() && !with_help.contains(issue.rule);
-        let helpless = answer.decision.issues.iter().find(is_helpless);
-        helpless.map_or(Ok(()), |issue| Err(format!("no help with {} {issue}", issue.rule)))
-    });
-}
-
-#[test]
-fn every_good_example_passes() {
-    assert_each(|rule, webhooks| {
-        let answer = answer(rule, rule.good, webhooks).map_err(|why| format!("the good example {why}"))?;
-        let passes = answer.decision.outcome == Outcome::Allowed;
-        demand(passes && !is_found(rule, &answer), format!("the good example is answered with {}", described(&answer)))
-    });
+fn every_example_does_what_it_says_and_every_finding_says_what_would_be_right() {
+    let webhooks = dynamo_webhooks::webhooks();
+    catalogue(&webhooks).facts(ClusterFacts::from_document).complete().helpful().hold();
 }
 
 #[test]
@@ -112,23 +87,4 @@ fn every_example_belongs_to_a_rule() {
     };
     let others: Vec<String> = files.filter(|file| !is_named_after_a_rule(file)).collect();
     assert!(others.is_empty(), "{others:?}");
-}
-
-fn answer(rule: &Rule, text: &str, webhooks: &Webhooks) -> Result<ReviewResponse, String> {
-    let example = Example::read(text)?;
-    let (gvk, operation) = (example.gvk(), example.operation());
-    demand(rule.kinds.contains(&gvk.kind.as_str()), format!("is about {gvk}"))?;
-    demand(rule.versions.contains(&gvk.version.as_str()), format!("is about {gvk}"))?;
-    demand(rule.operations.contains(&operation), format!("is about {operation}"))?;
-    example.answer(webhooks)
-}
-
-/// Whether the rule denies or warns.
-fn is_found(rule: &Rule, answer: &ReviewResponse) -> bool {
-    answer.decision.issues.iter().any(|issue| issue.rule == rule.id && issue.severity != Severity::Note)
-}
-
-fn described(answer: &ReviewResponse) -> String {
-    let issues = answer.decision.issues.iter().map(|issue| format!("{} {issue}", issue.rule));
-    format!("{:?} [{}]", answer.decision.outcome, issues.collect::<Vec<_>>().join("; "))
 }

@@ -3,7 +3,6 @@
 #![allow(dead_code, reason = "each test that includes this module uses a part of it")]
 
 pub mod alpha;
-pub mod example;
 pub mod json_path;
 
 use std::fs;

@@ -10,8 +10,12 @@
 //! gateward::testing::round_trips(&webhooks(), CRD).hold();
 //! gateward::testing::round_trips(&webhooks(), CRD).with_unknown_fields().hold();
 //! ```
+//!
+//! That the examples of the rules do what they say is another: `gateward::testing::catalogue(&webhooks()).hold()`.
 
+mod catalogue;
 mod draw;
+mod example;
 mod meaning;
 mod node;
 mod object_schema;
@@ -23,6 +27,7 @@ mod shrink;
 mod unknown;
 mod vocabulary;
 
+pub use catalogue::{CatalogueTest, catalogue};
 pub use gateward_core::testing::*;
 pub use meaning::{JsonDifference, differences};
 pub use objects::{Objects, objects};
