@@ -89,6 +89,8 @@ mod runtime;
 #[doc = include_str!("../docs/sdk.md")]
 mod sdk_guide {}
 #[cfg(feature = "cluster")]
+mod scale;
+#[cfg(feature = "cluster")]
 mod server;
 #[cfg(feature = "server")]
 mod service;

@@ -19,6 +19,7 @@ use crate::release::Release;
 use crate::runtime::{
     App, BoundListeners, CertificateSource, GivenCertificate, InCluster, ListenerSettings, ServerError, Until,
 };
+use crate::scale;
 
 /// A server that listens, and serves while [`Server::run_until`] is polled.
 ///
@@ -211,6 +212,7 @@ impl<P: Operator, C> ServerBuilder<P, C> {
 
     fn check(&self) -> Result<(), ServerError> {
         self.operator.webhooks().check()?;
+        scale::check(self.operator.webhooks())?;
         Ok(crds::check(&self.operator)?)
     }
 }

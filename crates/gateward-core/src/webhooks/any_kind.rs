@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::conversion::ConversionError;
 use crate::conversion::attempt::Attempt;
 use crate::conversion::keys::ConversionKeys;
@@ -26,6 +28,8 @@ pub(crate) trait AnyKind: Send + Sync {
     fn validate<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<Verdict>>;
     /// The verdict on a change of the subresource `scale`; `None` where it isn't judged.
     fn validate_scale<'a>(&'a self, review: &'a AdmissionReview<'a>) -> BoxFuture<'a, Option<Verdict>>;
+    /// The object, if it can be read, with the number of replicas where `.scale` writes it.
+    fn scaled(&self, json: &str, replicas: i32) -> Option<Value>;
     /// Converts an object to the version, which is another than its own and declared, as its own is.
     fn convert(&self, source: &Source<'_>, version: &str, issues: &mut Issues) -> Result<Attempt, ConversionError>;
     /// Where the nodes of `converted` stood in `object`, both of which are of declared versions.

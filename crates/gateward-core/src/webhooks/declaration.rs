@@ -41,6 +41,8 @@ pub(crate) enum ScaleReviews {
     NotSent,
     /// They are judged as the changes of the object that they are.
     AsUpdates,
+    /// They pass, as the author says.
+    Pass,
 }
 
 /// Whether handlers get the texts of a review.
@@ -126,6 +128,16 @@ impl Declaration {
     /// The keys under which conversion writes into the metadata of objects.
     pub fn conversion_keys(&self) -> &ConversionKeys {
         &self.keys
+    }
+
+    /// Whether `.scale` has changes of the subresource `scale` judged as changes of the object.
+    pub fn judges_scale(&self) -> bool {
+        self.scale == ScaleReviews::AsUpdates
+    }
+
+    /// Whether nothing says what becomes of changes of the subresource `scale`.
+    pub fn leaves_scale_open(&self) -> bool {
+        self.scale == ScaleReviews::NotSent
     }
 
     /// Whether the kind has handlers of this sort.

@@ -228,6 +228,34 @@ pub enum WebhooksError {
         /// Group, version and kind of the hub.
         kind: String,
     },
+    /// A CRD has the subresource `scale`, and nothing says what judges its changes.
+    #[error(
+        "the CRD of {kind} has the subresource scale, and `kubectl scale` would pass what the rules on updates refuse; say \
+         `.scale(|object, replicas| …)`, which writes {path}, register a webhook on `Scale` with `.subresource_of`, or say \
+         `.scale_passes()`"
+    )]
+    SilentScale {
+        /// Group, version and kind of the hub.
+        kind: String,
+        /// Where the number of replicas is.
+        path: String,
+    },
+    /// `.scale` writes the number of replicas to another place than the API server.
+    #[error("{kind}: `.scale` doesn't write {path}, where the CRD has the number of replicas; write it there")]
+    ScaleElsewhere {
+        /// Group, version and kind of the hub.
+        kind: String,
+        /// Where the number of replicas is.
+        path: String,
+    },
+    /// `.scale` is said of a kind that can't be scaled.
+    #[error(
+        "{kind} says `.scale`, and its CRD has no subresource scale in that version; add it, or leave `.scale` out"
+    )]
+    ScaleOfNothing {
+        /// Group, version and kind of the hub.
+        kind: String,
+    },
     /// A webhook has a path, a name or versions of its own, and nothing that answers.
     #[error(
         "{kind} says where its {review} webhook is registered, and has no handler for it; add one, or leave it out"

@@ -26,6 +26,8 @@ pub mod webhook_error;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use crate::rule::resource::GroupVersionKind;
 use crate::rule::review_object::ReviewObject;
 use crate::rule::{DECODE, Rule};
@@ -202,6 +204,13 @@ impl Webhooks {
     /// The declaration that covers this group, version and kind.
     pub fn declaration_of(&self, gvk: &GroupVersionKind) -> Option<&Declaration> {
         self.declarations().find(|declared| declared.is_about(gvk))
+    }
+
+    /// An object with the number of replicas where `.scale` of its kind writes it; `None` where the kind has none, or the
+    /// object can't be read. What is declared can so be held against the CRD.
+    pub fn scaled(&self, kind: &GroupVersionKind, object: &Value, replicas: i32) -> Option<Value> {
+        let known = self.kinds.iter().find(|known| known.declaration().is_about(kind))?;
+        known.scaled(&object.to_string(), replicas)
     }
 
     /// The path that judges or defaults objects of this group, version and kind; the first, where a kind has several

@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::json::decode::{Lists, Sent};
 use crate::rule::cluster::{Lookup, ObjectName};
@@ -99,6 +100,13 @@ async fn changed<H: ReviewObject>(
     };
     set_replicas(&mut new, replicas);
     Ok(Some((old, new)))
+}
+
+/// The object, if it can be read, with so many replicas.
+pub(crate) fn scaled<H: ReviewObject>(set_replicas: &SetReplicas<H>, json: &str, replicas: i32) -> Option<Value> {
+    let mut object = stored_object(json)?;
+    set_replicas(&mut object, replicas);
+    serde_json::to_value(&object).ok()
 }
 
 /// What can be read of a stored object: who scales it can't mend it.

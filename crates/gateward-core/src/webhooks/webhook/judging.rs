@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::conversion::ConversionError;
 use crate::conversion::attempt::Attempt;
 use crate::conversion::keys::ConversionKeys;
@@ -82,6 +84,10 @@ impl<H: ReviewObject> AnyKind for Webhook<H> {
             let set_replicas = self.set_replicas.as_ref()?;
             Some(scale::validate(&self.declaration, &self.validators, set_replicas, review).await)
         })
+    }
+
+    fn scaled(&self, json: &str, replicas: i32) -> Option<Value> {
+        scale::scaled(self.set_replicas.as_ref()?, json, replicas)
     }
 
     fn convert(&self, source: &Source<'_>, version: &str, issues: &mut Issues) -> Result<Attempt, ConversionError> {

@@ -39,6 +39,13 @@ impl<H: Resource, S> Webhook<H, S> {
         self.set_replicas = Some(Arc::new(set));
         self
     }
+
+    /// Changes of the subresource `scale` pass whatever the rules on updates say. Where the kind's CRD has that subresource,
+    /// a server doesn't start that has neither this nor [`scale`](Self::scale) nor a webhook for it.
+    pub fn scale_passes(mut self) -> Self {
+        self.declaration.scale = ScaleReviews::Pass;
+        self
+    }
 }
 
 impl<H: ReviewObject, S> Webhook<H, S> {

@@ -26,6 +26,7 @@ use crate::config::LogFormat;
 use crate::crds;
 use crate::exit::Exit;
 use crate::operator::{Operator, annotation_prefix};
+use crate::scale;
 
 /// Who has the lease, and what an API server refuses, is printed and not logged.
 const LOG: &str = "info,cert-controller=error,kube_client=off";
@@ -102,6 +103,7 @@ pub(crate) async fn run<P: Operator>(operator: P, arguments: DevArguments) -> an
     arguments.log.install(LOG, LogFormat::Text)?;
     install_panic_hook();
     crds::check(&operator)?;
+    scale::check(operator.webhooks())?;
     let contexts = Contexts::read(arguments.kubeconfig.as_deref())?;
     guard::check_context(arguments.named(), &contexts.names())?;
     let ContextConnection { connection, server } =

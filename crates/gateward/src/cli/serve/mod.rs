@@ -23,6 +23,7 @@ use crate::exit::Exit;
 use crate::local::{Listen, Local};
 use crate::operator::Operator;
 use crate::runtime::{Shutdown as _, Signals, keep_stores};
+use crate::scale;
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
@@ -93,6 +94,7 @@ pub(crate) async fn run<P: Operator>(operator: P, matches: &ArgMatches) -> anyho
     let arguments = ServeArguments::from_arg_matches(matches)?;
     install_panic_hook();
     crds::check(&operator)?;
+    scale::check(operator.webhooks())?;
     match &arguments.config {
         Some(file) => in_cluster::run(operator, file, matches, &arguments).await,
         None => on_this_machine(operator, &arguments).await,
