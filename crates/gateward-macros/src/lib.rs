@@ -25,10 +25,28 @@ pub fn handler(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let operations: String = methods.iter().map(|method| format!("{:?},", method.to_string().to_uppercase())).collect();
     let constant = source(&format!("const OPERATIONS: &'static [&'static str] = &[{operations}];"));
     let (body_stream, errors) = asynchronous(&body, &item);
+    let unknown = unknown(&methods, &item);
     let mut with_constant = Group::new(Delimiter::Brace, constant.into_iter().chain(body_stream).collect());
     with_constant.set_span(body.span());
     let allow = source("#[allow(refining_impl_trait)]");
-    allow.into_iter().chain(item).chain([TokenTree::Group(with_constant)]).chain(errors).collect()
+    allow.into_iter().chain(item).chain([TokenTree::Group(with_constant)]).chain(errors).chain(unknown).collect()
+}
+
+/// An error for each method that no handler has, with those that it may have.
+fn unknown(methods: &[Ident], header: &[TokenTree]) -> TokenStream {
+    let (known, of, advice) = if header.iter().any(|token| is_ident(token, "Defaulter")) {
+        (&["create", "update"][..], "defaulter", "`create` or `update`")
+    } else {
+        (&["create", "update", "delete", "connect"][..], "validator", "`create`, `update`, `delete` or `connect`")
+    };
+    let unknown = methods.iter().filter(|method| !known.contains(&method.to_string().as_str()));
+    unknown
+        .map(|method| {
+            let message =
+                format!("a {of} is never asked for `{method}`: write {advice}, which are operations of reviews");
+            error(method.span(), &message)
+        })
+        .collect()
 }
 
 /// Names of types that methods answer, none of which is a future.

@@ -148,15 +148,34 @@ impl Verdict {
     }
 }
 
-impl From<Issues> for Verdict {
-    fn from(issues: Issues) -> Self {
-        Self { issues, ..Self::default() }
+/// An error that says what it means for the object, so that `?` answers it. For an error type of your own, write
+/// `impl From<MyError> for Verdict`.
+// The compiler shows the label alone where `?` has something else before it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no verdict",
+    label = "say what this means: a fault of the object with `.map_err(|why| Verdict::deny(why.to_string()))?`, no verdict \
+             with `.map_err(|why| WebhookError::Unavailable(why.to_string()))?`"
+)]
+pub trait VerdictError {
+    /// The verdict that it is.
+    fn into_verdict(self) -> Verdict;
+}
+
+impl VerdictError for Issues {
+    fn into_verdict(self) -> Verdict {
+        Verdict { issues: self, ..Verdict::default() }
     }
 }
 
-impl From<WebhookError> for Verdict {
-    fn from(why: WebhookError) -> Self {
-        Self::error(why)
+impl VerdictError for WebhookError {
+    fn into_verdict(self) -> Verdict {
+        Verdict::error(self)
+    }
+}
+
+impl<E: VerdictError> From<E> for Verdict {
+    fn from(error: E) -> Self {
+        error.into_verdict()
     }
 }
 
