@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use gateward::config::{HttpVersions, ListenAddress, Listeners, MetricsAccess};
+use gateward::config::{Config, HttpVersions, ListenAddress, Listeners, MetricsAccess};
 use gateward::prelude::*;
-use gateward::{CertResolver, Drain, Identity, Readiness, Server, ServerError};
+use gateward::{CertResolver, Client, Drain, Identity, Metrics, Readiness, Release, Server, ServerError};
 use gateward_certs::{Ca, CommonName, IssuedCertificate, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use http_body_util::{BodyExt as _, Full};
 use rustls_pki_types::CertificateDer;
@@ -130,6 +130,14 @@ fn at_once() -> Drain {
     Drain { grace: Duration::ZERO, ..Drain::default() }
 }
 
+/// A review as a request, after which the connection is closed.
+fn posted(review: &str) -> String {
+    let (path, length) = (validating_path(), review.len());
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: otter\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{review}"
+    )
+}
+
 /// The answer to a request over a connection that is closed after it.
 async fn ask(mut stream: impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin, request: &str) -> String {
     stream.write_all(request.as_bytes()).await.unwrap();
@@ -168,12 +176,7 @@ async fn a_certificate_in_a_directory_is_shown_and_reloaded_when_it_changes() {
     until("the first is shown", async || first.is_shown_at(address).await).await;
     until("it is ready", async || readiness_at(health).await.starts_with("HTTP/1.1 200")).await;
 
-    let body = review(0);
-    let (path, length) = (validating_path(), body.len());
-    let head = format!(
-        "POST {path} HTTP/1.1\r\nHost: otter\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
-    );
-    let answer = ask(first.connect(address).await.unwrap(), &(head + &body)).await;
+    let answer = ask(first.connect(address).await.unwrap(), &posted(&review(0))).await;
     assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("an otter needs fish"), "{answer}");
 
     let second = Pair::new();
@@ -240,6 +243,41 @@ async fn a_certificate_in_memory_is_the_resolvers_and_the_callers_readiness_coun
     drop(waiting);
     let page = readiness_at(health).await;
     assert!(page.starts_with("HTTP/1.1 200") && !page.contains("handshake"), "{page}");
+    drop(end);
+    running.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn reviews_are_counted_into_the_metrics_of_the_caller() {
+    let (pair, resolver, metrics) = (Pair::new(), CertResolver::empty(), Metrics::new("zoo"));
+    resolver.set(Identity::try_from(&pair.leaf).unwrap());
+    let builder = Server::builder(otters()).certificates(resolver).metrics(metrics.clone()).drain(at_once());
+    let server = builder.listeners(free_ports()).start().await.unwrap();
+    let address = server.address();
+    let (end, ended) = oneshot::channel::<()>();
+    let running = tokio::spawn(server.run_until(async { drop(ended.await) }));
+    let answer = ask(pair.connect(address).await.unwrap(), &posted(&review(0))).await;
+    assert!(answer.contains("an otter needs fish"), "{answer}");
+    let (_, text) = metrics.text(None);
+    let is_counted = |line: &&str| line.starts_with("zoo_webhook_denials_total{") && line.ends_with(" 1");
+    assert_eq!(text.lines().filter(is_counted).count(), 1, "{text}");
+    drop(end);
+    running.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_release_is_set_up_as_the_caller_says_and_waits_for_its_certificate() {
+    let release = Release { name: "otters".into(), namespace: "zoo".into() };
+    let config = Config { listeners: free_ports(), ..Config::of_release(&release, "otters").unwrap() };
+    let nobody = Client::try_from(kube::Config::new("http://127.0.0.1:1".parse().unwrap())).unwrap();
+    let builder = Server::builder(otters()).client(nobody).release("otters", "zoo").config(config).drain(at_once());
+    let server = builder.start().await.unwrap();
+    assert!(server.address().ip().is_loopback(), "the usual is all addresses");
+    let health = server.health_address();
+    let (end, ended) = oneshot::channel::<()>();
+    let running = tokio::spawn(server.run_until(async { drop(ended.await) }));
+    let page = readiness_at(health).await;
+    assert!(page.starts_with("HTTP/1.1 503") && page.contains("[-]certificate "), "{page}");
     drop(end);
     running.await.unwrap().unwrap();
 }

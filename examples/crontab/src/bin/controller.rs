@@ -35,11 +35,13 @@ async fn main() -> Result<(), Failure> {
         });
     // Where the webhooks end with an error the process ends too: a new one does better than half of one.
     tokio::try_join!(webhooks, controller.map(Ok))?;
+    println!("stopped");
     Ok(())
 }
 
 /// Here an operator makes Pods of a CronTab.
-async fn reconcile(_: Arc<CronTab>, _: Arc<()>) -> Result<Action, std::io::Error> {
+async fn reconcile(tab: Arc<CronTab>, _: Arc<()>) -> Result<Action, std::io::Error> {
+    println!("reconciled {}", tab.metadata.name.as_deref().unwrap_or_default());
     Ok(Action::requeue(Duration::from_mins(5)))
 }
 

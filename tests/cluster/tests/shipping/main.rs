@@ -6,6 +6,7 @@
 mod bundles;
 mod certificates;
 mod command;
+mod controller;
 mod crontab;
 mod manifests;
 mod olm;
@@ -24,9 +25,13 @@ fn main() -> ExitCode {
         strict::tests(),
         validators::tests(),
         manifests::tests(),
+        controller::tests(),
         olm_crontab::tests(),
         olm_dynamo::tests(),
         olm_v1::tests(),
     ];
-    run_in_turn(tests.into_iter().flatten().collect(), async |bed| bed.start_node().await)
+    run_in_turn(tests.into_iter().flatten().collect(), async |bed| {
+        let controller = controller::program(&bed)?;
+        bed.start_node_with(&[(controller::PROGRAM, controller)]).await
+    })
 }
