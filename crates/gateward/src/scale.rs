@@ -28,9 +28,9 @@ struct ScalableVersion {
 
 /// What becomes of each kind's scale is said where its CRD has one, and `.scale` writes what the API server does.
 pub(crate) fn check(webhooks: &Webhooks) -> Result<(), WebhooksError> {
-    let of_kinds =
+    let mut of_kinds =
         webhooks.declarations().filter(|declared| declared.entry.is_none() && declared.subresource.is_none());
-    of_kinds.filter_map(|declared| problem(webhooks, declared)).next().map_or(Ok(()), Err)
+    of_kinds.find_map(|declared| problem(webhooks, declared)).map_or(Ok(()), Err)
 }
 
 fn problem(webhooks: &Webhooks, declared: &Declaration) -> Option<WebhooksError> {

@@ -18,7 +18,7 @@ use crate::wire::review_version::ReviewVersion;
 impl<H: Resource, S> Webhook<H, S> {
     /// Changes of the subresource `scale` are judged by the rules on updates: the object is looked up, and `set` writes the
     /// new number of replicas into it, at the place that the CRD calls `specReplicasPath`. Without this, `kubectl scale`
-    /// passes what rules refuse.
+    /// passes what rules refuse; where the kind's CRD has the subresource, a server doesn't start then.
     ///
     /// The ServiceAccount has to be allowed to get objects of the kind. Where the object can't be read, `failurePolicy`
     /// decides.
