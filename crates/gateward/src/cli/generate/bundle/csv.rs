@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use gateward_cluster::permissions::{Permission, Permissions};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::crds::BundleCrd;
 use super::package::Package;
@@ -17,6 +17,8 @@ const INSTALL_MODES: [(&str, bool); 4] =
 /// All that a CSV is made of.
 pub(super) struct CsvParts<'a> {
     pub(super) package: &'a Package,
+    /// What a catalog shows.
+    pub(super) listing: Map<String, Value>,
     pub(super) names: &'a Names,
     pub(super) image: &'a str,
     pub(super) suggested_namespace: &'a str,
@@ -40,6 +42,9 @@ pub(super) fn document(parts: &CsvParts<'_>) -> anyhow::Result<Value> {
         "install": {"strategy": "deployment", "spec": install(parts)},
         "relatedImages": [{"name": "manager", "image": image}],
     });
+    for (member, value) in &parts.listing {
+        spec[member.as_str()] = value.clone();
+    }
     if let Some(provider) = &package.provider {
         spec["provider"] = provider.clone();
     }

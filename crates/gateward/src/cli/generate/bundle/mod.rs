@@ -3,6 +3,7 @@
 mod crds;
 mod csv;
 mod descriptions;
+mod listing;
 mod names;
 mod not_carried;
 mod own_pods;
@@ -27,6 +28,7 @@ use crate::exit::Exit;
 use crate::operator::Operator;
 use csv::CsvParts;
 use descriptions::Descriptions;
+use listing::ListingArguments;
 use not_carried::NotCarried;
 use package::{Package, PackageArguments};
 use workload::BundleWorkload;
@@ -39,6 +41,8 @@ pub(super) struct GenerateBundleArguments {
     workload: WorkloadArguments,
     #[command(flatten)]
     package: PackageArguments,
+    #[command(flatten)]
+    listing: ListingArguments,
     /// Files and folders with objects of the operator's kinds, which become the examples of the bundle
     #[arg(long, value_name = "PATH")]
     samples: Vec<PathBuf>,
@@ -86,6 +90,7 @@ fn bundle<P: Operator>(
     let (examples, passed_over) = samples::read(&arguments.samples, &crds)?;
     let csv = csv::document(&CsvParts {
         package: &package,
+        listing: listing::fields(&arguments.listing)?,
         names: &operator.names(),
         image: &arguments.workload.image,
         suggested_namespace: &release.namespace,
@@ -103,5 +108,6 @@ fn bundle<P: Operator>(
     files
         .extend(workload.others.into_iter().map(|(file, object)| manifests(file, Manifest::of(&object).yaml().into())));
     files.extend(package.files());
+    files.extend(listing::files(&arguments.listing)?);
     Ok((files, descriptions.not_carried.into_iter().chain(passed_over).collect()))
 }
