@@ -40,7 +40,8 @@ pub(super) fn check(bundle: &Bundle, found: &mut Findings) {
             let is_type = matches!(finding.fault, SchemaFault::Type { .. });
             let node = csv.find(finding.path.clone());
             let broken = FITS.at(&node, finding.message()).help(demand(&finding));
-            found.add_unless_known(if is_type { broken } else { broken.only(&[Judge::OlmV0]) });
+            let broken = if is_type { broken } else { broken.only(&[Judge::OlmV0]) };
+            found.add_unless_known(broken.unless(is_quoted(&finding), Judge::Validators));
         }
         for finding in malformed(&csv) {
             let node = csv.find(finding.path.clone());
@@ -51,9 +52,8 @@ pub(super) fn check(bundle: &Bundle, found: &mut Findings) {
     let Some(schema) = &*OF_CRD else { return };
     for crd in bundle.crds() {
         for finding in violations(schema, &crd) {
-            found.add_unless_known(
-                ACCEPTED.at(&crd.find(finding.path.clone()), finding.message()).help(demand(&finding)),
-            );
+            let broken = ACCEPTED.at(&crd.find(finding.path.clone()), finding.message()).help(demand(&finding));
+            found.add_unless_known(broken.unless(is_quoted(&finding), Judge::Validators));
         }
     }
 }
@@ -65,6 +65,11 @@ fn violations(schema: &Schema, object: &Field<'_>) -> Vec<SchemaFinding> {
     let mut found = schema.validate(&complete);
     found.retain(|finding| finding.fault != SchemaFault::UnknownField);
     found
+}
+
+/// The validators read a number or a boolean as text where text has to be, as if it had quotes.
+fn is_quoted(finding: &SchemaFinding) -> bool {
+    matches!(finding.fault, SchemaFault::Type { found, wanted: "string" } if !["array", "object"].contains(&found))
 }
 
 /// The types of what a CRD says beside its schemas.

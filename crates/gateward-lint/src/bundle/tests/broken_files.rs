@@ -129,7 +129,7 @@ pub(super) const BROKEN: &[Broken] = &[
     ("OLM-CSV-17", &[Replace(CSV, "ports: [{name: webhook, containerPort: 9443}]", "ports: [{name: webhook}]")]),
     ("OLM-CSV-17", &[Replace(CSV, "  name: otter.v1.2.3\n", "  name: otter.v1.2.3\n  labels: {zoo: not so}\n")]),
     ("OLM-CRD-06", &[Replace(CRD, "served: true", "served: 'yes'")]),
-    ("OLM-CRD-06", &[Replace(CRD, "listKind: OtterList,", "listKind: OtterList, shortNames: [7],")]),
+    ("OLM-CRD-06", &[Replace(CRD, "listKind: OtterList,", "listKind: OtterList, shortNames: [{}],")]),
     ("OLM-CRD-06", &[Replace(CRD, NAME, "  name: otters.zoo.example.org\n  labels: {zoo: 7}\n")]),
     ("OLM-CRD-01", &[Replace(CRD, "name: v1beta1", "name: v1")]),
     ("OLM-CRD-02", &[Remove(CRD)]),
