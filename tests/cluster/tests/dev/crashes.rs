@@ -40,9 +40,13 @@ async fn after_a_crash_at_each_step_the_next_start_puts_the_cluster_back(sandbox
         assert!(laptop.has_failed(), "{place}: {ended:?}");
         assert_eq!(ended.code, None, "{place}: {ended:?}");
 
-        // One that begins in this state ends in the first.
-        let restored = laptop.runs(&["--context", "bed", "--restore", "--take-over"]).await;
-        restored.well();
+        // One that begins in this state ends in the first; `--restore` once, since a start does all that it does.
+        if place == "after:lease" {
+            laptop.runs(&["--context", "bed", "--restore", "--take-over"]).await.well();
+        } else {
+            let next = laptop.serves(&[&USUAL[..], &["--take-over"]].concat()).await;
+            next.interrupted().await.well();
+        }
         assert_eq!(snapshot(bed, WORLD).await, before, "{place}");
     }
     // A start does the same before it begins its own work.
