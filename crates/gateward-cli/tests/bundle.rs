@@ -21,7 +21,7 @@ spec:
   install:
     strategy: deployment
     spec:
-      deployments: [{name: otter, spec: {}}]
+      deployments: [{name: otter, spec: {selector: {}, template: {}}}]
   webhookdefinitions:
     - type: ValidatingAdmissionWebhook
       generateName: votter.example.org

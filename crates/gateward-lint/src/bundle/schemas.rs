@@ -39,7 +39,8 @@ pub(super) fn check(bundle: &Bundle, found: &mut Findings) {
         for finding in violations(schema, &csv) {
             let is_type = matches!(finding.fault, SchemaFault::Type { .. });
             let node = csv.find(finding.path.clone());
-            let broken = FITS.at(&node, finding.message()).help(demand(&finding));
+            let says = format!("{}: {finding}", finding.api_path());
+            let broken = FITS.at(&node, message(&finding)).help(demand(&finding)).says(Judge::OlmV0, &says);
             let broken = if is_type { broken } else { broken.only(&[Judge::OlmV0]) };
             found.add_unless_known(broken.unless(is_quoted(&finding), Judge::Validators));
         }
@@ -52,7 +53,7 @@ pub(super) fn check(bundle: &Bundle, found: &mut Findings) {
     let Some(schema) = &*OF_CRD else { return };
     for crd in bundle.crds() {
         for finding in violations(schema, &crd) {
-            let broken = ACCEPTED.at(&crd.find(finding.path.clone()), finding.message()).help(demand(&finding));
+            let broken = ACCEPTED.at(&crd.find(finding.path.clone()), message(&finding)).help(demand(&finding));
             found.add_unless_known(broken.unless(is_quoted(&finding), Judge::Validators));
         }
     }
@@ -65,6 +66,13 @@ fn violations(schema: &Schema, object: &Field<'_>) -> Vec<SchemaFinding> {
     let mut found = schema.validate(&complete);
     found.retain(|finding| finding.fault != SchemaFault::UnknownField);
     found
+}
+
+fn message(finding: &SchemaFinding) -> String {
+    match finding.fault {
+        SchemaFault::Required => format!("{} is missing", finding.path),
+        _ => finding.message(),
+    }
 }
 
 /// The validators read a number or a boolean as text where text has to be, as if it had quotes.
