@@ -205,12 +205,13 @@ impl Found {
         }
     }
 
+    /// What a round trip changes; nothing where all comes back.
     fn changes(&self, output: Output) -> String {
         let changes = self.outcomes().flat_map(|outcome| &outcome.changes);
         match output {
             Output::Text => {
                 let lines = changes.map(|change| terminal::line(&change.to_string()).into_owned() + "\n");
-                lines.chain([self.summary()]).collect()
+                lines.chain((self.ending() != Exit::Success).then(|| self.summary())).collect()
             }
             Output::Json => {
                 changes.map(|change| terminal::json(&change.json().to_string()).into_owned() + "\n").collect()
@@ -300,6 +301,12 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 4, "{text}");
         assert_eq!(lines[3], "3 changes in 1 object of 2 files; 1 of kinds that are not converted");
+    }
+
+    #[test]
+    fn a_round_trip_that_changes_nothing_is_silent_unless_an_object_can_not_be_converted() {
+        assert_eq!(found(&[OTHER], None).changes(Output::Text), "");
+        assert_eq!(found(&[BAD], None).changes(Output::Text), "0 changes in 1 object of 1 file\n");
     }
 
     #[test]
