@@ -18,6 +18,15 @@ fn shown(manifest: &str) -> String {
     findings.split("note: these CEL rules").next().unwrap().to_owned()
 }
 
+/// A v1alpha1 graph of one worker with these members and an image without a version.
+fn service(members: &str) -> String {
+    format!(
+        "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata:\n  name: otter\nspec:\n  services:\n    \
+         worker:\n      componentType: worker\n{members}      extraPodSpec:\n        mainContainer:\n          image: \
+         nvcr.io/nvidia/vllm-runtime:latest\n"
+    )
+}
+
 /// A graph of one worker with these members.
 fn worker(members: &str) -> String {
     format!(
@@ -47,6 +56,21 @@ fn a_tag_without_a_version_is_quoted_at_the_image() {
 }
 
 #[test]
+fn a_tag_without_a_version_is_quoted_at_the_image_of_a_service() {
+    insta::assert_snapshot!(shown(&service("")), @r#"
+    error[RT-04]: Required value: "latest", the tag of the image "nvcr.io/nvidia/vllm-runtime:latest", is not a version
+      --> -:11:11
+       |
+    11 |           image: nvcr.io/nvidia/vllm-runtime:latest
+       |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ spec.services[worker].runtimeVersionOverride
+       |
+       = object: DynamoGraphDeployment otter
+       = help: set the version of the runtime, or an image with a tag such as 1.4.2
+       = docs: gateward rules RT-04
+    "#);
+}
+
+#[test]
 fn a_placeholder_is_to_be_filled_in() {
     insta::assert_snapshot!(shown(&with_image("nvcr.io/nvidia/vllm-runtime:my-tag")), @r#"
     error[RT-04]: Required value: "my-tag", the tag of the image "nvcr.io/nvidia/vllm-runtime:my-tag", is not a version
@@ -54,6 +78,32 @@ fn a_placeholder_is_to_be_filled_in() {
        |
     14 |           image: nvcr.io/nvidia/vllm-runtime:my-tag
        |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ spec.components[0].runtimeVersionOverride
+       |
+       = object: DynamoGraphDeployment otter
+       = help: fill in the placeholder: an image with a tag such as 1.4.2
+       = docs: gateward rules RT-04
+    "#);
+}
+
+#[test]
+fn a_variable_and_a_tag_in_angles_are_placeholders() {
+    insta::assert_snapshot!(shown(&with_image("nvcr.io/nvidia/vllm-runtime:${TAG}")), @r#"
+    error[RT-04]: Required value: "${TAG}", the tag of the image "nvcr.io/nvidia/vllm-runtime:${TAG}", is not a version
+      --> -:14:11
+       |
+    14 |           image: nvcr.io/nvidia/vllm-runtime:${TAG}
+       |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ spec.components[0].runtimeVersionOverride
+       |
+       = object: DynamoGraphDeployment otter
+       = help: fill in the placeholder: an image with a tag such as 1.4.2
+       = docs: gateward rules RT-04
+    "#);
+    insta::assert_snapshot!(shown(&with_image("nvcr.io/nvidia/vllm-runtime:<tag>")), @r#"
+    error[RT-04]: Required value: "<tag>", the tag of the image "nvcr.io/nvidia/vllm-runtime:<tag>", is not a version
+      --> -:14:11
+       |
+    14 |           image: nvcr.io/nvidia/vllm-runtime:<tag>
+       |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ spec.components[0].runtimeVersionOverride
        |
        = object: DynamoGraphDeployment otter
        = help: fill in the placeholder: an image with a tag such as 1.4.2
@@ -320,6 +370,31 @@ fn a_field_of_the_other_version_is_called_so() {
 }
 
 #[test]
+fn a_field_of_the_level_above_is_shown_there() {
+    let graph = with_image("e:1.4.2").replace("containers:", "backendFramework: vllm\n        containers:");
+    let graph = graph.replace("image:", "tolerations: []\n          image:");
+    insta::assert_snapshot!(shown(&graph), @r#"
+    error[SCHEMA]: unknown field "spec.components[0].podTemplate.spec.backendFramework": kubectl refuses the object (strict validation); the API server alone drops the field
+      --> -:12:9
+       |
+    12 |         backendFramework: vllm
+       |         ^^^^^^^^^^^^^^^^^^^^^^ spec.components[0].podTemplate.spec.backendFramework
+       |
+       = object: DynamoGraphDeployment otter
+       = help: did you mean spec.backendFramework?
+
+    error[SCHEMA]: unknown field "spec.components[0].podTemplate.spec.containers[0].tolerations": kubectl refuses the object (strict validation); the API server alone drops the field
+      --> -:15:11
+       |
+    15 |           tolerations: []
+       |           ^^^^^^^^^^^^^^^ spec.components[0].podTemplate.spec.containers[0].tolerations
+       |
+       = object: DynamoGraphDeployment otter
+       = help: did you mean spec.components[0].podTemplate.spec.tolerations?
+    "#);
+}
+
+#[test]
 fn a_field_in_the_wrong_block_is_shown_the_right_one() {
     let request = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeploymentRequest\nmetadata:\n  name: otter\nspec:\n  \
                    model: m\n  backend: vllm\n  profilerImage: e:1.4.2\n  profilingConfig: {}\n";
@@ -438,6 +513,30 @@ fn rules_and_schema_spell_paths_alike() {
     );
     let found = shown(&graph);
     assert!(found.contains("error[DECODE]") && found.contains("^ spec.services[worker].replicas\n"), "{found}");
+}
+
+#[test]
+fn a_rule_and_the_schema_name_a_service_alike() {
+    insta::assert_snapshot!(shown(&service("      replica: 2\n")), @r#"
+    error[SCHEMA]: unknown field "spec.services[worker].replica": kubectl refuses the object (strict validation); the API server alone drops the field
+     --> -:9:7
+      |
+    9 |       replica: 2
+      |       ^^^^^^^^^^ spec.services[worker].replica
+      |
+      = object: DynamoGraphDeployment otter
+      = help: did you mean spec.services[worker].replicas?
+
+    error[RT-04]: Required value: "latest", the tag of the image "nvcr.io/nvidia/vllm-runtime:latest", is not a version
+      --> -:12:11
+       |
+    12 |           image: nvcr.io/nvidia/vllm-runtime:latest
+       |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ spec.services[worker].runtimeVersionOverride
+       |
+       = object: DynamoGraphDeployment otter
+       = help: set the version of the runtime, or an image with a tag such as 1.4.2
+       = docs: gateward rules RT-04
+    "#);
 }
 
 #[test]
