@@ -1,10 +1,12 @@
-//! The published manifests, and that `docs/corpus.md` says of them what the check says. Skipped where
+//! The published manifests, and that `docs/corpus.md` says of them what the check says. What needs them is skipped where
 //! `../shared/corpus` is absent.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 #[path = "../../dynamo-webhooks/tests/support/corpus.rs"]
 mod corpus;
+#[path = "../../dynamo-webhooks/tests/support/example_objects.rs"]
+mod example_objects;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -102,6 +104,19 @@ fn the_page_counts_each_rule_right() {
         assert!(found.iter().any(|found| found.place() == row[3]), "{rule} is not found at {}", row[3]);
     }
     assert!(rows.is_empty(), "nothing is found of {rows:?}");
+}
+
+#[test]
+fn no_finding_is_without_help() {
+    let (demo, examples) =
+        (Path::new(env!("CARGO_MANIFEST_DIR")).join("src/demo/manifests"), example_objects::folder());
+    for folder in [demo, examples.path().to_owned()].into_iter().chain(corpus::folder("no_finding_is_without_help")) {
+        let found = checked(&folder, "json");
+        let is_helpful = |found: &Value| found["help"].as_str().is_some_and(|help| !help.is_empty());
+        let helpless: Vec<&str> =
+            found.lines().filter(|line| !is_helpful(&serde_json::from_str(line).unwrap())).collect();
+        assert!(!found.is_empty() && helpless.is_empty(), "{}", helpless.join("\n"));
+    }
 }
 
 /// The errors of each file that a table names in its first column.
