@@ -250,6 +250,51 @@ fn documents_of_other_kinds() -> impl Strategy<Value = String> {
     proptest::collection::vec(document, 1..4).prop_map(|documents| documents.concat())
 }
 
+/// Lines of which some make YAML together, of objects of other kinds, lists of them, and what is no object.
+fn lines_of_other_kinds() -> impl Strategy<Value = String> {
+    const LINES: [&str; 34] = [
+        "kind: Pod",
+        "apiVersion: v1",
+        "kind: List",
+        "items:",
+        "- kind: Pod",
+        "- kind:   Pod  # an item",
+        "  apiVersion: v1",
+        "- {kind: Pod, apiVersion: v1}",
+        "items: [{kind: Pod,",
+        "  apiVersion: v1}]",
+        "a: 1",
+        "b: 'x'",
+        "  c: \"y\"",
+        "  d: |",
+        "    # text",
+        "    more",
+        "  e: >-",
+        "- 1",
+        "- {f: [1, 2]}",
+        "  g:",
+        "  - h",
+        "# comment",
+        "  # indented",
+        "",
+        "---",
+        "...",
+        "i: &i {j: 1}",
+        "k: *i",
+        "l:",
+        "  <<: *i",
+        "m: [1,",
+        "  2]",
+        "n: x # y",
+        "o: |+",
+    ];
+    const HEADS: [&str; 3] =
+        ["", "kind: Pod\napiVersion: v1\n", "apiVersion: v1\nkind: List\nitems:\n- kind: Pod\n  apiVersion: v1\n"];
+    let line = (0..LINES.len()).prop_map(|line| format!("{}\n", LINES[line]));
+    let lines = proptest::collection::vec(line, 0..12);
+    ((0..HEADS.len()), lines).prop_map(|(head, lines)| HEADS[head].to_owned() + &lines.concat())
+}
+
 proptest! {
     #[test]
     fn documents_of_other_kinds_pass_byte_for_byte(text in documents_of_other_kinds(), before in documents_of_other_kinds()) {
@@ -264,5 +309,17 @@ proptest! {
             prop_assert!(outcome.text.starts_with(&before) && outcome.text.ends_with(&text), "{}", outcome.text);
             prop_assert_eq!(outcome.converted, 1);
         }
+    }
+
+    #[test]
+    fn lines_of_other_kinds_pass_byte_for_byte(text in lines_of_other_kinds(), before in lines_of_other_kinds()) {
+        let webhooks = webhooks();
+        let convert = |text: &str| converter(&webhooks).convert("a.yaml", &yaml::read(text), &Target::from("v2"));
+        let outcome = convert(&text);
+        prop_assert_eq!(&outcome.text, &text);
+        prop_assert_eq!((outcome.objects, outcome.converted), (0, 0));
+        let outcome = convert(&format!("{before}---\n{OTTER}---\n{text}"));
+        prop_assert!(outcome.text.starts_with(&before) && outcome.text.ends_with(&text), "{}", outcome.text);
+        prop_assert_eq!(outcome.converted, 1);
     }
 }
