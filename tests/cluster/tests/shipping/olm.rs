@@ -6,7 +6,7 @@
 use cluster_tests::{Bed, Sandbox};
 use olm_model::{
     Bundle, ConfigurationChange, CsvIdentity, OperatorGroup, ServingPair, WebhookType, accounts, ca_hash, converted,
-    deployment, is_healthy, namespace_selector, reconciled, removal, secret, service, serving_roles,
+    deployment, is_healthy, namespace_selector, reconciled, removal, replaces, secret, service, serving_roles,
 };
 use serde_json::{Value, json};
 
@@ -140,7 +140,7 @@ impl<'a> Olm<'a> {
         self.put_configurations(installed, group).await;
     }
 
-    /// Creates CRDs, or replaces them as a whole, once every object that is there could be read.
+    /// Creates CRDs, or replaces them as a whole, once every object that is there could be read and fits.
     async fn put_crds(&self, bundle: &Bundle) {
         let mut absent = Vec::new();
         for crd in &bundle.crds {
@@ -149,19 +149,29 @@ impl<'a> Olm<'a> {
                 absent.push(crd.clone());
                 continue;
             }
-            self.list_objects(&live.granted().unwrap()).await;
+            let live = live.granted().unwrap();
+            replaces(&live, crd, &self.objects_of(&live).await).unwrap();
             self.change_crd(crd["metadata"]["name"].as_str().unwrap(), |_| crd.clone()).await;
         }
         self.bed.install_crds(&absent).await.unwrap();
     }
 
-    async fn list_objects(&self, crd: &Value) {
+    /// The objects of a kind, in each version that is served.
+    pub async fn objects_of(&self, crd: &Value) -> Vec<Value> {
+        let mut objects = Vec::new();
         let (group, plural) =
             (crd["spec"]["group"].as_str().unwrap(), crd["spec"]["names"]["plural"].as_str().unwrap());
         for version in crd["spec"]["versions"].as_array().unwrap().iter().filter(|version| version["served"] == true) {
             let path = format!("/apis/{group}/{}/{plural}", version["name"].as_str().unwrap());
-            self.bed.client().get(&path).await.unwrap().granted().unwrap();
+            let mut list = self.bed.client().get(&path).await.unwrap().granted().unwrap();
+            objects.append(list["items"].as_array_mut().unwrap());
         }
+        objects
+    }
+
+    /// A CRD as it is.
+    pub async fn live(&self, crd: &Value) -> Value {
+        self.bed.client().get(&place_of(crd)).await.unwrap().granted().unwrap()
     }
 
     /// Replaces a CRD by what is made of it, again after a conflict.
@@ -210,7 +220,7 @@ impl<'a> Olm<'a> {
     pub async fn remove(&self, installed: Installed, replaced_by: Option<&Installed>) {
         let mut crds = Vec::new();
         for crd in &installed.bundle.crds {
-            crds.push(self.bed.client().get(&place_of(crd)).await.unwrap().granted().unwrap());
+            crds.push(self.live(crd).await);
         }
         let successor = replaced_by.map(|new| new.bundle.csv.name.as_str());
         let there = self.configurations().await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cluster_tests::{Inventory, Sandbox, Test, tests, until};
-use olm_model::OperatorGroup;
+use olm_model::{CrdRefusal, OperatorGroup, replaces};
 use serde_json::{Value, json};
 
 use crate::bundles;
@@ -25,6 +25,8 @@ async fn a_bundle_is_installed_upgraded_and_removed(sandbox: Sandbox) {
 
     let stored = sandbox.accepts(&tab("otter")).await;
     let new = bundles::crontab(bed, "1.1.0", &["--replaces", "crontab.v1.0.0"]);
+    let crd = new.crds.iter().find(|crd| crd["spec"]["names"]["kind"] == "CronTab").unwrap();
+    an_upgrade_that_would_lose_objects_is_stopped(&olm, crd).await;
     let installed = olm.upgrade(installed, new).await;
     only_the_new_csv_has_configurations(&olm, &installed).await;
     is_judged(&sandbox).await;
@@ -71,6 +73,22 @@ async fn the_group_decides_which_namespaces_are_judged(olm: &Olm<'_>, installed:
     .await;
     let place = format!("/api/v1/namespaces/{}", other.namespace());
     other.client().delete(&place).await.unwrap().granted().unwrap();
+}
+
+/// What OLM asks before it replaces a CRD. Each object that is there fits the one of the upgrade.
+async fn an_upgrade_that_would_lose_objects_is_stopped(olm: &Olm<'_>, new: &Value) {
+    let live = olm.live(new).await;
+    let objects = olm.objects_of(&live).await;
+    assert_eq!((objects.len(), replaces(&live, new, &objects)), (2, Ok(())), "one object, in two versions");
+    let stored = live["status"]["storedVersions"][0].as_str().unwrap();
+    let mut without = new.clone();
+    without["spec"]["versions"].as_array_mut().unwrap().retain(|version| version["name"] != stored);
+    assert_eq!(replaces(&live, &without, &objects), Err(CrdRefusal::StoredVersion(stored.to_owned())));
+    let mut narrower = new.clone();
+    for version in narrower["spec"]["versions"].as_array_mut().unwrap() {
+        version["schema"]["openAPIV3Schema"]["properties"]["spec"]["required"] = json!(["novel"]);
+    }
+    assert_eq!(replaces(&live, &narrower, &objects), Err(CrdRefusal::Object("otter".to_owned())));
 }
 
 async fn only_the_new_csv_has_configurations(olm: &Olm<'_>, installed: &Installed) {
