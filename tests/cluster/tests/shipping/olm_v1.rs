@@ -1,5 +1,5 @@
-//! The example `crontab` by a bundle of OLM v1: its objects are made at once, cert-manager makes the certificate, and
-//! all goes with the installation, the CRDs too.
+//! The example `crontab` by a bundle of OLM v1: its objects are made at once, cert-manager makes the certificate, an
+//! upgrade applies other objects over them, and all goes with the installation, the CRDs too.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::bundles;
 use crate::command::{kubectl, kubectl_with};
-use crate::crontab::{is_judged, keeps_its_promises};
+use crate::crontab::{is_judged, keeps_its_promises, tab};
 
 pub fn tests() -> Vec<Test> {
     tests![olm_v1_installs_a_bundle_and_cert_manager_renews_its_certificate]
@@ -42,9 +42,33 @@ async fn olm_v1_installs_a_bundle_and_cert_manager_renews_its_certificate(sandbo
     is_judged(&sandbox).await;
     keeps_its_promises(&sandbox).await;
 
+    let objects = upgraded(&sandbox, objects).await;
+    assert_eq!((bed.node().pods(NAMESPACE, "").len(), certificate(bed).await), (3, new), "the certificate stays");
+
     kubectl_with(bed, &["delete"], &objects);
     kubectl(bed, &["delete", "namespace", NAMESPACE]);
     before.is_restored(bed).await;
+}
+
+/// The objects of the next bundle, which are applied over those of the one before: what it has no more is deleted. The
+/// owner of a `caBundle` keeps it.
+async fn upgraded(sandbox: &Sandbox, before: Vec<Value>) -> Vec<Value> {
+    let bed = sandbox.bed();
+    let stored = sandbox.accepts(&tab("otter")).await;
+    let new = objects(&bundles::crontab(bed, "1.1.1", &["--replaces", "crontab.v1.0.1", "--replicas", "3"]));
+    kubectl_with(bed, &["apply", "--server-side", "--force-conflicts"], &new);
+    kubectl(bed, &["rollout", "status", "deployment/crontab", "-n", NAMESPACE, "--timeout=150s"]);
+    let called = |object: &Value| (object["kind"].clone(), object["metadata"]["name"].clone());
+    let is_kept = |old: &Value| new.iter().any(|new| called(new) == called(old));
+    let gone: Vec<Value> = before.into_iter().filter(|old| !is_kept(old)).collect();
+    assert!(!gone.is_empty(), "roles are called like the CSV");
+    kubectl_with(bed, &["delete"], &gone);
+    is_judged(sandbox).await;
+    assert_eq!(sandbox.read(&stored, "v2").await["spec"], stored["spec"]);
+    assert_eq!(sandbox.read(&stored, "v1").await["spec"]["cronSpec"], stored["spec"]["schedule"]);
+    sandbox.delete(&stored).await;
+    keeps_its_promises(sandbox).await;
+    new
 }
 
 /// All that OLM makes of a bundle.
