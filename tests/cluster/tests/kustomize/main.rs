@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         an_overlay_changes_namespace_and_image_and_references_follow,
         the_api_server_takes_every_object,
         the_api_server_takes_every_object_of_cert_manager,
+        the_api_server_takes_what_other_values_ask_for,
     ];
     run(tests, async |_| Ok(()))
 }
@@ -196,4 +197,32 @@ async fn the_api_server_takes_every_object_of_cert_manager(sandbox: Sandbox) {
     let count = overlay.built().len();
     let said = overlay.kubectl(&["apply", "--server-side", "--dry-run=server", "--validate=strict", "-k"]);
     assert_eq!(said.lines().filter(|line| line.ends_with("(server dry run)")).count(), count, "{said}");
+}
+
+/// A certificate of the user's own, and an operator of one namespace: the folder, and the roles alone.
+async fn the_api_server_takes_what_other_values_ask_for(sandbox: Sandbox) {
+    let bed = sandbox.bed();
+    for namespace in ["pond-system", "pond"] {
+        folder::output(bed.kubectl().args(["create", "namespace", namespace]));
+    }
+    let ca = base64::engine::general_purpose::STANDARD.encode(std::fs::read(bed.folder().join("ca.crt")).unwrap());
+    let external = json!({"webhook": {"certificateSecret": {"external": true}, "caBundle": ca}});
+    let restricted = json!({"namespaceRestriction": {"enabled": true, "namespace": "pond"}});
+    for (name, values) in [("strict-external", external), ("strict-one-namespace", restricted)] {
+        let file = bed.folder().join(format!("{name}.json"));
+        std::fs::write(&file, values.to_string()).unwrap();
+        let given = ["--release", "pond", "--namespace", "pond-system", "--values", file.to_str().unwrap()];
+        let folder = Folder::generated(&sandbox, name, &given);
+        let count = folder.built().len();
+        let said = folder.kubectl(&["apply", "--server-side", "--dry-run=server", "--validate=strict", "-k"]);
+        assert_eq!(said.lines().filter(|line| line.ends_with("(server dry run)")).count(), count, "{said}");
+
+        let roles = folder::output(bed.programs().gateward().args(["generate", "rbac"]).args(given));
+        let file = file.with_extension("yaml");
+        std::fs::write(&file, &roles).unwrap();
+        let count = yaml::read(&roles).documents.into_iter().filter(|document| !document.value.is_null()).count();
+        let apply = ["apply", "--server-side", "--dry-run=server", "--validate=strict", "-f"];
+        let said = folder::output(bed.kubectl().args(apply).arg(&file));
+        assert_eq!(said.lines().filter(|line| line.ends_with("(server dry run)")).count(), count, "{said}");
+    }
 }

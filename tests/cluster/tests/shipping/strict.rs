@@ -23,6 +23,10 @@ const DRY_RUN: [&str; 4] = ["apply", "--server-side", "--dry-run=server", "--val
 /// What Helm sends to an API server for each mode of certificates.
 const MODES: [&str; 3] = ["auto", "cert-manager", "external"];
 
+/// A NetworkPolicy with all that it can say.
+const POLICY: &str = "networkPolicy={\"enabled\": true, \"apiServerCIDRs\": [\"10.0.0.0/8\"], \"nodeCIDRs\": [\"10.0.0.0/8\"], \
+                      \"metricsFrom\": [{\"podSelector\": {}}]}";
+
 /// The programs that generate, by the names of their files.
 const PROGRAMS: [&str; 3] = ["gateward", "crontab", "olm-webhooktest"];
 
@@ -75,7 +79,9 @@ async fn what_operators_generate_passes_a_strict_dry_run(sandbox: Sandbox) {
         let folder = bed.folder().join(format!("{program}-chart"));
         run(bed, program, &[&["generate", "chart", "--out", folder.to_str().unwrap()][..], &IMAGE].concat());
         for mode in MODES.into_iter().filter(|mode| program != "gateward" || *mode == "auto") {
-            pass(bed, &rendered(bed, &folder, mode), &mut kinds);
+            let objects = rendered(bed, &folder, mode);
+            assert!(objects.iter().any(|object| object["kind"] == "NetworkPolicy"));
+            pass(bed, &objects, &mut kinds);
         }
     }
     kubectl(bed, &["delete", "namespace", NAMESPACE]);
@@ -107,7 +113,7 @@ fn rendered(bed: &Bed, chart: &Path, mode: &str) -> Vec<Value> {
     let version = version["serverVersion"]["gitVersion"].as_str().unwrap();
     let mut helm = bed.helm();
     helm.args(["template", "otter"]).arg(chart).args(["-n", NAMESPACE, "--kube-version", version]);
-    helm.args(["--set", &format!("certificates.mode={mode}"), "--include-crds"]);
+    helm.args(["--set", &format!("certificates.mode={mode}"), "--set-json", POLICY, "--include-crds"]);
     if mode == "external" {
         let issued = rcgen::generate_simple_self_signed(["otter".to_owned()]).unwrap();
         let bundle = base64::engine::general_purpose::STANDARD.encode(issued.cert.pem());
