@@ -79,7 +79,7 @@ impl Report {
     }
 
     /// Forgets the findings, as once they are printed. What was counted stays.
-    pub(crate) fn forget_findings(&mut self) {
+    pub fn forget_findings(&mut self) {
         self.entries.clear();
     }
 
