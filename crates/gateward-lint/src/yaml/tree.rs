@@ -112,6 +112,18 @@ impl Tree {
         std::iter::successors(first, |&id| self.node(id).next)
     }
 
+    /// The innermost node in which all of `nodes` stand that stand within `whole`, if any does. They are in the order of the
+    /// text.
+    pub(super) fn around(&self, nodes: &[NodeId], whole: NodeId) -> Option<NodeId> {
+        let (start, end) = (|id: NodeId| self.node(id).span.bytes().start, |id: NodeId| self.node(id).span.bytes().end);
+        let from = nodes.partition_point(|node| node.index() <= whole.index());
+        let within = nodes.get(from..)?;
+        let within = within.get(..within.partition_point(|&node| start(node) < end(whole)))?;
+        let (first, last) = (within.first()?, start(*within.last()?));
+        let inner = |at: &NodeId| self.children(*at).find(|part| part.index() < first.index() && last < end(*part));
+        std::iter::successors(Some(whole), inner).last()
+    }
+
     /// The node that an alias refers to. An alias never points at another one.
     pub(super) fn resolved(&self, id: NodeId) -> NodeId {
         match self.node(id).kind {

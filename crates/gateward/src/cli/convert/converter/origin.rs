@@ -18,7 +18,11 @@ pub(super) fn origin(objects: &[ConvertedObject]) -> Origin<'_> {
         objects.iter().map(|(at, origins)| (at.segments(), origins.lookup())).collect();
     Box::new(move |path| {
         let object = path.segments().split_at_checked(length);
-        let Some((at, rest)) = object.filter(|(at, _)| lookups.contains_key(at)) else { return Some(path.clone()) };
+        // A conversion may make the name in a spec from that in the metadata, which stay where they are.
+        let is_converted = |(at, rest): &(&[Segment], &[Segment])| {
+            lookups.contains_key(at) && rest.first().and_then(Segment::name) != Some("metadata")
+        };
+        let Some((at, rest)) = object.filter(is_converted) else { return Some(path.clone()) };
         let before = lookups.get(at)?(&FieldPath::root().join(rest))?;
         Some(FieldPath::root().join(at).join(before.segments()))
     })
