@@ -1,9 +1,13 @@
-//! Real files through `convert` and back: the demo's manifests, and the published ones where `../shared/corpus` is there.
+//! Real files through `convert` and back: the demo's manifests, the examples of the rules, and the published ones where
+//! `../shared/corpus` is there.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-#[path = "../../dynamo-webhooks/tests/support/corpus.rs"]
+#[path = "../../../dynamo-webhooks/tests/support/corpus.rs"]
 mod corpus;
+#[path = "../../../dynamo-webhooks/tests/support/example_objects.rs"]
+mod example_objects;
+mod order;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +15,11 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use gateward_core::{Crd, GroupVersionKind, Ordered, Webhooks};
 use gateward_lint::schema::{self, Schema};
-use gateward_lint::yaml::{self, Source};
+use gateward_lint::yaml::{self, Document, Source};
 use serde_json::Value;
+use tempfile::TempDir;
+
+use order::{Counterparts, moved};
 
 const VERSIONS: [&str; 2] = ["v1alpha1", "v1beta1"];
 
@@ -22,9 +29,9 @@ fn gateward(arguments: &[&str], files: &Path) -> (String, Option<i32>) {
 }
 
 /// The folders of files that must convert.
-fn folders(test: &str) -> Vec<PathBuf> {
+fn folders(test: &str, examples: &TempDir) -> Vec<PathBuf> {
     let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/demo/manifests");
-    std::iter::once(demo).chain(corpus::folder(test)).collect()
+    [demo, examples.path().to_owned()].into_iter().chain(corpus::folder(test)).collect()
 }
 
 fn objects(source: &Source) -> impl Iterator<Item = &Value> {
@@ -38,7 +45,7 @@ fn gvk(object: &Value) -> GroupVersionKind {
 }
 
 /// The files with objects of this version and of no other, copied into a folder.
-fn copied(folder: &Path, version: &str) -> tempfile::TempDir {
+fn copied(folder: &Path, version: &str) -> TempDir {
     let copies = tempfile::tempdir().unwrap();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -74,6 +81,15 @@ fn schemas() -> Vec<(GroupVersionKind, Schema)> {
     dynamo_webhooks::webhooks().declarations().filter_map(|declared| declared.crd.as_ref()).flat_map(read).collect()
 }
 
+fn objects_in_order(source: &Source) -> Vec<Ordered> {
+    let documents = source.documents.iter().map(Document::in_order);
+    let objects = documents.flat_map(|mut document| match document.remove("items") {
+        Some(Ordered::Items(items)) => items,
+        _ => vec![document],
+    });
+    objects.collect()
+}
+
 /// The names of an object's services or components, in the order of the text.
 fn names(object: &Ordered) -> Vec<String> {
     let member = |object: &Ordered, name: &str| object.clone().remove(name);
@@ -97,24 +113,91 @@ fn block_scalars(text: &str) -> usize {
     text.lines().filter(is_head).count()
 }
 
-/// A request with fields that no version knows: `docs/deviations.md` says what becomes of them.
-const LOSES: [&str; 1] = ["dgdr-proposal-v1beta1-full.yaml"];
+/// Requests with fields that no version knows, and with a `config` that is text and must be a map: `docs/deviations.md` says
+/// what becomes of them.
+const LOSES: [&str; 2] = ["dgdr-proposal-v1beta1-full.yaml", "DGDR-A4.bad.yaml"];
+
+/// A graph with a mount that is the compilation cache: v1beta1 has it twice, in the container and beside it, so that its
+/// name and its path stand at two places each.
+const TWICE: [&str; 1] = ["dgd-v1alpha1-recipe-kv-router.yaml"];
+
+/// A file on the way to the other version and back, and there again.
+struct Trip {
+    name: String,
+    other: &'static str,
+    before: String,
+    there: String,
+    back: String,
+    again: String,
+}
+
+/// The trips of all files that convert.
+fn trips(test: &str) -> Vec<Trip> {
+    let (mut trips, examples) = (Vec::new(), example_objects::folder());
+    for folder in folders(test, &examples) {
+        for (own, other) in [(VERSIONS[0], VERSIONS[1]), (VERSIONS[1], VERSIONS[0])] {
+            let copies = copied(&folder, own);
+            let files = written(other, copies.path());
+            let read = || files.iter().map(|path| fs::read_to_string(path).unwrap()).collect::<Vec<_>>();
+            let there = read();
+            assert_eq!(written(own, copies.path()), files);
+            let back = read();
+            assert_eq!(written(other, copies.path()), files);
+            for (((path, there), back), again) in files.iter().zip(there).zip(back).zip(read()) {
+                let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+                let before = fs::read_to_string(folder.join(&name)).unwrap();
+                trips.push(Trip { name, other, before, there, back, again });
+            }
+        }
+    }
+    trips
+}
 
 #[test]
 fn files_come_back_with_the_same_meaning() {
     let schemas = schemas();
-    for folder in folders("files_come_back_with_the_same_meaning") {
-        for (own, other) in [(VERSIONS[0], VERSIONS[1]), (VERSIONS[1], VERSIONS[0])] {
-            let copies = copied(&folder, own);
-            let there = written(other, copies.path());
-            assert_eq!(written(own, copies.path()), there);
-            for path in there {
-                let name = path.file_name().unwrap().to_str().unwrap();
-                let [before, after] = [&folder.join(name), &path].map(|path| fs::read_to_string(path).unwrap());
-                assert_eq!(block_scalars(&before), block_scalars(&after), "{name}");
-                assert_same(&schemas, &yaml::read(before), &yaml::read(after), name);
+    for Trip { name, before, back, .. } in trips("files_come_back_with_the_same_meaning") {
+        assert_eq!(block_scalars(&before), block_scalars(&back), "{name}");
+        assert_same(&schemas, &yaml::read(before), &yaml::read(back), &name);
+    }
+}
+
+#[test]
+fn files_come_back_in_their_order_as_far_as_the_other_version_has_one() {
+    let webhooks = dynamo_webhooks::webhooks();
+    let (mut trips_in_order, mut wrong) = (0, Vec::new());
+    let trips = trips("files_come_back_in_their_order_as_far_as_the_other_version_has_one");
+    for Trip { name, other, before, back, .. } in &trips {
+        let [before, back] = [before, back].map(|text| objects_in_order(&yaml::read(text)));
+        let mut is_in_order = true;
+        for (before, back) in before.iter().zip(&back) {
+            let moved = moved(before, back);
+            if moved.is_empty() {
+                continue;
             }
+            is_in_order = false;
+            let counterparts = Counterparts::of(&webhooks, before, other);
+            let unexplained =
+                moved.iter().filter(|moved| !counterparts.explain(moved) && !TWICE.contains(&name.as_str()));
+            wrong.extend(unexplained.map(|moved| format!("{name}: {moved}")));
         }
+        trips_in_order += usize::from(is_in_order);
+    }
+    println!("{trips_in_order} of {} files come back in their order, whole", trips.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The text without comments and blank lines: one that has no place in the other version is lost there, as a warning says.
+fn without_comments(text: &str) -> String {
+    let content = |line: &str| line.split_once(" #").map_or(line, |(content, _)| content).trim_end().to_owned() + "\n";
+    text.lines().map(content).filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#')).collect()
+}
+
+#[test]
+fn a_second_trip_changes_nothing() {
+    let trips = trips("a_second_trip_changes_nothing").into_iter().filter(|trip| !TWICE.contains(&trip.name.as_str()));
+    for Trip { name, there, again, .. } in trips {
+        assert_eq!(without_comments(&again), without_comments(&there), "{name}");
     }
 }
 
@@ -138,7 +221,8 @@ fn assert_same(schemas: &[(GroupVersionKind, Schema)], before: &Source, after: &
 #[test]
 fn files_say_what_the_server_answers() {
     let webhooks = dynamo_webhooks::webhooks();
-    for folder in folders("files_say_what_the_server_answers") {
+    let examples = example_objects::folder();
+    for folder in folders("files_say_what_the_server_answers", &examples) {
         for (own, other) in [(VERSIONS[0], VERSIONS[1]), (VERSIONS[1], VERSIONS[0])] {
             let copies = copied(&folder, own);
             for path in written(other, copies.path()) {
@@ -163,9 +247,10 @@ fn answered(webhooks: &Webhooks, object: &Value, version: &str) -> Value {
     serde_json::from_str(&converted.json).unwrap()
 }
 
-/// The object with its components by name and without the annotations of conversion.
+/// The object with its components by name and without the annotations of conversion; 1 and 1.0 are the same.
 fn plain(webhooks: &Webhooks, object: &Value) -> Value {
     let mut object = object.clone();
+    same_numbers(&mut object);
     if let Some(Value::Array(components)) = object.pointer_mut("/spec/components") {
         components.sort_by_key(|component| component["name"].to_string());
     }
@@ -181,6 +266,15 @@ fn plain(webhooks: &Webhooks, object: &Value) -> Value {
     object
 }
 
+fn same_numbers(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(same_numbers),
+        Value::Object(members) => members.values_mut().for_each(same_numbers),
+        Value::Number(number) => *value = number.as_f64().into(),
+        _ => {}
+    }
+}
+
 /// Files with an object that has no place in the other version, or that can't be read.
 const REFUSED: [&str; 4] = [
     "dgd-v1alpha1-mocker-template.yaml",
@@ -191,7 +285,8 @@ const REFUSED: [&str; 4] = [
 
 #[test]
 fn a_round_trip_reports_nothing_where_nothing_is_lost() {
-    for folder in folders("a_round_trip_reports_nothing_where_nothing_is_lost") {
+    let examples = example_objects::folder();
+    for folder in folders("a_round_trip_reports_nothing_where_nothing_is_lost", &examples) {
         let copies = tempfile::tempdir().unwrap();
         for entry in fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
@@ -204,6 +299,6 @@ fn a_round_trip_reports_nothing_where_nothing_is_lost() {
             }
         }
         let (said, code) = gateward(&["convert", "--round-trip"], copies.path());
-        assert!(said.starts_with("0 changes in ") && code == Some(0), "{said}");
+        assert_eq!((said.as_str(), code), ("", Some(0)));
     }
 }
