@@ -27,15 +27,24 @@ pub fn means_absent(value: &Value) -> bool {
 /// ```
 pub fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
-        (Value::Object(left), Value::Object(right)) => {
-            left.iter().all(|(name, value)| same(value, right.get(name).unwrap_or(&Value::Null)))
-                && right.iter().all(|(name, value)| left.contains_key(name) || means_absent(value))
-        }
+        (Value::Object(left), Value::Object(right)) => same_members(left, right),
         (Value::Array(left), Value::Array(right)) => {
             left.len() == right.len() && left.iter().zip(right).all(|(one, other)| same(one, other))
         }
         _ => one == other || (means_absent(one) && means_absent(other)),
     }
+}
+
+/// Names mostly stand in one order, and then none is looked up.
+fn same_members(left: &Map<String, Value>, right: &Map<String, Value>) -> bool {
+    let (mut next, mut shared) = (right.iter().peekable(), 0);
+    let is_same = left.iter().all(|(name, value)| {
+        let other = next.next_if(|(other, _)| *other == name).map(|(_, value)| value).or_else(|| right.get(name));
+        shared += usize::from(other.is_some());
+        same(value, other.unwrap_or(&Value::Null))
+    });
+    is_same
+        && (shared == right.len() || right.iter().all(|(name, value)| left.contains_key(name) || means_absent(value)))
 }
 
 /// How many nodes are named that stand in the way.
@@ -48,32 +57,54 @@ pub(crate) fn astray(back: &Value, source: &Value, without: &Value) -> Vec<Vec<S
     found
 }
 
-fn collect_astray(back: &Value, others: [&Value; 2], path: &mut Vec<Segment>, found: &mut Vec<Vec<Segment>>) {
-    if found.len() >= NAMED || others.into_iter().any(|other| same(back, other)) {
+/// A step on the way to a node, of which a path is made only for what is found.
+#[derive(Clone, Copy)]
+enum WayStep<'a> {
+    Member(&'a str),
+    Item(usize),
+}
+
+impl From<WayStep<'_>> for Segment {
+    fn from(step: WayStep<'_>) -> Self {
+        match step {
+            WayStep::Member(name) => Self::Field(name.to_owned().into()),
+            WayStep::Item(index) => Self::Index(index),
+        }
+    }
+}
+
+fn collect_astray<'a>(
+    back: &'a Value,
+    others: [&'a Value; 2],
+    way: &mut Vec<WayStep<'a>>,
+    found: &mut Vec<Vec<Segment>>,
+) {
+    if found.len() >= NAMED {
         return;
     }
-    let mut below = |step: Segment, back: &Value, others: [&Value; 2]| {
-        path.push(step);
-        collect_astray(back, others, path, found);
-        path.pop();
+    let mut below = |step: WayStep<'a>, back: &'a Value, others: [&'a Value; 2]| {
+        way.push(step);
+        collect_astray(back, others, way, found);
+        way.pop();
     };
     match back {
         Value::Object(members) => {
             for (name, back) in members {
-                below(Segment::Field(name.clone().into()), back, others.map(|other| &other[name]));
+                below(WayStep::Member(name), back, others.map(|other| &other[name]));
             }
             let named = others.into_iter().filter_map(Value::as_object).flat_map(Map::keys);
             let gone: BTreeSet<&String> = named.filter(|name| !members.contains_key(*name)).collect();
             for name in gone {
-                below(Segment::Field(name.clone().into()), &Value::Null, others.map(|other| &other[name]));
+                below(WayStep::Member(name), &Value::Null, others.map(|other| &other[name]));
             }
         }
         Value::Array(items) if others.into_iter().any(|other| other.as_array().map(Vec::len) == Some(items.len())) => {
             for (index, back) in items.iter().enumerate() {
-                below(Segment::Index(index), back, others.map(|other| &other[index]));
+                below(WayStep::Item(index), back, others.map(|other| &other[index]));
             }
         }
-        _ => found.push(path.clone()),
+        _ if others.into_iter().any(|other| same(back, other)) => {}
+        _ => found.push(way.iter().copied().map(Segment::from).collect()),
     }
 }
 
