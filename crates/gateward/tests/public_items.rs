@@ -70,7 +70,8 @@ mod prelude {
 
 mod testing {
     use gateward::testing::{
-        AsyncTestRequest, Claim, Findings, JsonDifference, Objects, RoundTrips, Shrinking, Stored, TestRequest,
-        TestServer, accepted, asynchronous, block_on, differences, objects, rejected, round_trips, test_server,
+        AsyncTestRequest, CatalogueTest, Claim, Findings, JsonDifference, Objects, RoundTrips, Shrinking, Stored,
+        TestRequest, TestServer, accepted, asynchronous, block_on, catalogue, differences, objects, rejected,
+        round_trips, test_server,
     };
 }
