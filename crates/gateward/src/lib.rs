@@ -107,8 +107,8 @@ pub use crds::ConversionGap;
 pub use exit::Exit;
 #[cfg(feature = "config")]
 pub use gateward_certs::{
-    CaBundle, CaBundleError, CaInjection, DerivedNameError, IssuerRef, Lifetime, LifetimeError, Lifetimes, NameLimit,
-    Provision, ProvisionMode, TrustAnchor, Validity, ValidityError,
+    CaBundle, CaBundleError, CaInjection, DerivedNameError, Fingerprint, FingerprintError, IssuerRef, Lifetime,
+    LifetimeError, Lifetimes, NameLimit, Provision, ProvisionMode, TrustAnchor, Validity, ValidityError,
 };
 #[cfg(feature = "cluster")]
 pub use gateward_cluster::permissions::{Need, Permission, PermissionBuilder, PermissionUser};
