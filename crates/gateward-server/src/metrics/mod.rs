@@ -100,8 +100,7 @@ impl Metrics {
         Self(Arc::new(Inner::registered_in(&SharedRegistries::with_prefixes(prefixes.into()))))
     }
 
-    /// Registers further metrics with the prefix of the server's, by the [`prometheus_client`](crate::prometheus_client)
-    /// of this crate.
+    /// Registers further metrics with the prefix of the server's, by the [`prometheus_client`] that this crate exports.
     pub fn register(&self, add: impl FnOnce(&mut Registry)) {
         add(&mut self.0.registries.lock().server);
     }
