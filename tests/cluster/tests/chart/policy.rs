@@ -295,7 +295,7 @@ async fn the_account_may_leave_no_namespace_out_unless_a_value_says_so(sandbox: 
 
 async fn only_named_users_may_write_the_leases_that_claim_a_namespace(sandbox: Sandbox) {
     let (bed, namespace) = (sandbox.bed(), sandbox.namespace());
-    let values = json!({"admissionPolicy": {"namespaceLeases": {"enabled": true, "leaders": ["jane"]}}});
+    let values = json!({"admissionPolicy": {"namespaceLeases": {"enabled": true, "writers": ["jane"]}}});
     output(Installation::of(&values).named("glutton", namespace).helm(bed, &["install"])).unwrap();
     let leases = format!("/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases?dryRun=All");
     let writes = async |user: &str, name: &str| {

@@ -109,7 +109,7 @@ async fn a_value_that_another_keeps_from_its_effect_is_named_in_the_notes(sandbo
         "webhook": {"caBundle": "x", "certManager": {"issuerRef": {"name": "pki"}}},
         "namespaceRestriction": {"namespace": "lake", "targetNamespace": "lake"},
         "networkPolicy": {"apiServerCIDRs": ["10.0.0.0/8"], "nodeCIDRs": ["10.0.0.0/8"], "metricsFrom": [{}]},
-        "admissionPolicy": {"namespaceLeases": {"leaders": ["otter"]}},
+        "admissionPolicy": {"namespaceLeases": {"writers": ["otter"]}},
         "prometheusRule": {"labels": {"release": "otter"}},
         "grafanaDashboard": {"annotations": {"grafana_folder": "otter"}},
     });
@@ -125,7 +125,7 @@ async fn a_value_that_another_keeps_from_its_effect_is_named_in_the_notes(sandbo
         "networkPolicy.apiServerCIDRs: there is no NetworkPolicy unless",
         "networkPolicy.nodeCIDRs: there is no NetworkPolicy unless",
         "networkPolicy.metricsFrom: there is no NetworkPolicy unless",
-        "admissionPolicy.namespaceLeases.leaders: there is no policy unless",
+        "admissionPolicy.namespaceLeases.writers: there is no policy unless",
         "prometheusRule.labels: there is no PrometheusRule unless",
         "grafanaDashboard.annotations: there is no dashboard unless",
     ] {
