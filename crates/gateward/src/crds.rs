@@ -3,7 +3,7 @@
 use gateward_core::{Crd, Declaration, GroupVersionKind};
 use gateward_lint::schema::read_crd;
 use serde::Deserialize;
-use serde_json::Value;
+use serde::de::DeserializeOwned;
 
 use crate::operator::Operator;
 
@@ -114,13 +114,18 @@ pub(crate) fn definitions(operator: &impl Operator) -> impl Iterator<Item = Defi
     operator.crds().into_iter().flat_map(|crd| documents(&crd).unwrap_or_default())
 }
 
+/// What `T` knows of the documents of a CRD, or why they can't be read. Of JSON nothing else is built.
+pub(crate) fn read<T: DeserializeOwned>(crd: &Crd) -> Result<Vec<T>, String> {
+    if let Some(definition) = crd.json() {
+        return Ok(vec![definition]);
+    }
+    let documents = read_crd(crd).map_err(|finding| finding.message)?;
+    documents.iter().map(|document| T::deserialize(document).map_err(|error| error.to_string())).collect()
+}
+
 /// What a CRD defines, or why it can't be read.
 fn documents(crd: &Crd) -> Result<Vec<Definition>, String> {
-    let read = |document: &Value| Definition::deserialize(document).map_err(|error| error.to_string());
-    let definitions: Vec<Definition> = match crd.json() {
-        Some(definition) => vec![definition],
-        None => read_crd(crd).map_err(|finding| finding.message)?.iter().map(read).collect::<Result<_, _>>()?,
-    };
+    let definitions: Vec<Definition> = read(crd)?;
     let defines_kinds = !definitions.is_empty() && definitions.iter().all(|crd| !crd.spec.names.kind.is_empty());
     if defines_kinds { Ok(definitions) } else { Err("it defines no kind".into()) }
 }
@@ -129,9 +134,10 @@ fn documents(crd: &Crd) -> Result<Vec<Definition>, String> {
 pub(crate) fn check(operator: &impl Operator) -> Result<(), ConversionGap> {
     operator.webhooks().declarations().try_for_each(is_own)?;
     for (position, crd) in operator.crds().iter().enumerate() {
-        let subject = || format!("CRD {} of `Operator::crds`", position + 1);
-        let definitions =
-            documents(crd).map_err(|problem| ConversionGap::Unreadable { subject: subject(), problem })?;
+        let definitions = documents(crd).map_err(|problem| {
+            let subject = format!("CRD {} of `Operator::crds`", position + 1);
+            ConversionGap::Unreadable { subject, problem }
+        })?;
         definitions.into_iter().find_map(|crd| gap(operator, crd)).map_or(Ok(()), Err)?;
     }
     Ok(())
@@ -141,8 +147,10 @@ pub(crate) fn check(operator: &impl Operator) -> Result<(), ConversionGap> {
 fn is_own(declared: &Declaration) -> Result<(), ConversionGap> {
     let Some(crd) = &declared.crd else { return Ok(()) };
     let GroupVersionKind { group, kind, .. } = &declared.hub;
-    let subject = || format!("the CRD that is given for {kind}");
-    let definitions = documents(crd).map_err(|problem| ConversionGap::Unreadable { subject: subject(), problem })?;
+    let definitions = documents(crd).map_err(|problem| {
+        let subject = format!("the CRD that is given for {kind}");
+        ConversionGap::Unreadable { subject, problem }
+    })?;
     if definitions.iter().any(|crd| *group == crd.spec.group && *kind == crd.spec.names.kind) {
         return Ok(());
     }

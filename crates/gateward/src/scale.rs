@@ -1,29 +1,30 @@
 //! Whether what is declared of the subresource `scale` goes with the CRDs.
 
 use gateward_core::{Crd, Declaration, Operation, Review, Webhooks, WebhooksError};
-use gateward_lint::schema::read_crd;
 use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
 
-/// A CRD, as far as scaling goes.
+use crate::crds;
+
+/// A CRD, as far as scaling goes. Its schemas are most of it: `S` is [`IgnoredAny`] where they aren't needed.
 #[derive(Deserialize)]
-struct ScalableCrd {
-    spec: ScalableSpec,
+struct ScalableCrd<S> {
+    spec: ScalableSpec<S>,
 }
 
 #[derive(Deserialize)]
-struct ScalableSpec {
-    #[serde(default)]
-    versions: Vec<ScalableVersion>,
+struct ScalableSpec<S> {
+    #[serde(default = "Vec::new")]
+    versions: Vec<ScalableVersion<S>>,
 }
 
 #[derive(Deserialize)]
-struct ScalableVersion {
+struct ScalableVersion<S> {
     name: String,
     #[serde(default)]
     subresources: Value,
-    #[serde(default)]
-    schema: Value,
+    schema: Option<S>,
 }
 
 /// What becomes of each kind's scale is said where its CRD has one, and `.scale` writes what the API server does.
@@ -38,9 +39,10 @@ fn problem(webhooks: &Webhooks, declared: &Declaration) -> Option<WebhooksError>
     if !is_silent && !declared.judges_scale() {
         return None;
     }
-    let version = version(declared.crd.as_ref()?, &declared.hub.version)?;
+    let (crd, name) = (declared.crd.as_ref()?, &declared.hub.version);
+    let ScalableVersion { subresources, .. } = version::<IgnoredAny>(crd, name)?;
     let kind = declared.hub.to_string();
-    let Some(path) = version.subresources.pointer("/scale/specReplicasPath").and_then(Value::as_str) else {
+    let Some(path) = subresources.pointer("/scale/specReplicasPath").and_then(Value::as_str) else {
         return declared.judges_scale().then_some(WebhooksError::ScaleOfNothing { kind });
     };
     if is_silent {
@@ -48,7 +50,8 @@ fn problem(webhooks: &Webhooks, declared: &Declaration) -> Option<WebhooksError>
         let is_judged = judged.filter(|part| part.name == "scale").any(|part| part.of.same_kind(&declared.hub));
         return (!is_judged).then(|| WebhooksError::SilentScale { kind, path: path.into() });
     }
-    let is_elsewhere = writes(webhooks, declared, &version.schema, path) == Some(false);
+    let schema: Value = version(crd, name)?.schema?;
+    let is_elsewhere = writes(webhooks, declared, &schema, path) == Some(false);
     is_elsewhere.then(|| WebhooksError::ScaleElsewhere { kind, path: path.into() })
 }
 
@@ -58,16 +61,15 @@ fn judges_updates(webhooks: &Webhooks, declared: &Declaration) -> bool {
     entries.any(|entry| entry.operations(Review::Validate).contains(&Operation::Update))
 }
 
-fn version(crd: &Crd, name: &str) -> Option<ScalableVersion> {
-    let documents = read_crd(crd).ok()?;
-    let crds = documents.iter().filter_map(|document| ScalableCrd::deserialize(document).ok());
-    crds.flat_map(|crd| crd.spec.versions).find(|version| version.name == name)
+fn version<S: DeserializeOwned>(crd: &Crd, name: &str) -> Option<ScalableVersion<S>> {
+    let crds: Vec<ScalableCrd<S>> = crds::read(crd).ok()?;
+    crds.into_iter().flat_map(|crd| crd.spec.versions).find(|version| version.name == name)
 }
 
 /// Whether `.scale` writes the number at `path`; `None` where no object is known that its type reads.
 fn writes(webhooks: &Webhooks, declared: &Declaration, schema: &Value, path: &str) -> Option<bool> {
     let names: Vec<&str> = path.split('.').filter(|name| !name.is_empty()).collect();
-    let mut object = least(&schema["openAPIV3Schema"], &names);
+    let mut object = Some(least(&schema["openAPIV3Schema"], &names)).filter(Value::is_object)?;
     object["apiVersion"] = declared.hub.api_version().into();
     object["kind"] = declared.hub.kind.clone().into();
     object["metadata"] = json!({"name": "sample"});
@@ -187,6 +189,15 @@ spec:
         assert_eq!(found(otters().scale(|otter, replicas| otter.spec.fish = replicas)), Err(elsewhere.clone()));
         // It stands there by default, which is not to be taken for written.
         assert_eq!(found(otters().scale(|_, _| ())), Err(elsewhere));
+    }
+
+    #[test]
+    fn nothing_is_said_of_a_scale_where_the_crd_has_no_schema() {
+        let (without_schema, _) = CRD.split_once("    schema:").unwrap();
+        for schema in ["", "    schema: {}\n"] {
+            let otters = otters().crd(format!("{without_schema}{schema}"));
+            assert_eq!(found(otters.scale(|_, _| ())), Ok(()));
+        }
     }
 
     #[test]
