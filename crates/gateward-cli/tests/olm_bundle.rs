@@ -94,6 +94,28 @@ fn a_bundle_of_one_namespace_is_refused() {
 }
 
 #[test]
+fn a_bundle_in_json_has_the_same_files_with_the_same_values() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |format: &str| {
+        let out = folder.path().join(format);
+        bundle(&["--values", "deploy/olm/values.yaml", "--format", format, "--out"]).arg(&out).assert().success();
+        out
+    };
+    let (in_yaml, in_json) = (write("yaml"), write("json"));
+    let mut compared = 0;
+    for part in ["manifests", "metadata", "tests/scorecard"] {
+        for file in std::fs::read_dir(in_yaml.join(part)).unwrap().map(|entry| entry.unwrap().file_name()) {
+            let text = |out: &Path| std::fs::read_to_string(out.join(part).join(&file)).unwrap();
+            let value: Value = serde_json::from_str(&text(&in_json)).unwrap();
+            assert_eq!(yaml::read(text(&in_yaml)).documents.remove(0).value, value, "{file:?}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 5, "{compared}");
+    Command::cargo_bin("gateward").unwrap().args(["bundle", "lint"]).arg(&in_json).assert().success();
+}
+
+#[test]
 fn a_bundle_needs_a_folder() {
     let output = bundle(&[]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));

@@ -28,10 +28,20 @@ impl Format {
     }
 
     pub(crate) fn file(self, stem: &str, manifest: &Manifest) -> anyhow::Result<GeneratedFile> {
-        Ok(match self {
-            Self::Yaml => GeneratedFile { path: format!("{stem}.yaml"), text: manifest.yaml().to_owned() },
-            Self::Json => GeneratedFile { path: format!("{stem}.json"), text: manifest.indented_json()? },
-        })
+        let ending = match self {
+            Self::Yaml => "yaml",
+            Self::Json => "json",
+        };
+        self.file_at(format!("{stem}.{ending}"), manifest)
+    }
+
+    /// A file by a path that its readers expect, whatever the format: JSON is YAML, too.
+    pub(crate) fn file_at(self, path: impl Into<String>, manifest: &Manifest) -> anyhow::Result<GeneratedFile> {
+        let text = match self {
+            Self::Yaml => manifest.yaml().to_owned(),
+            Self::Json => manifest.indented_json()?,
+        };
+        Ok(GeneratedFile { path: path.into(), text })
     }
 }
 

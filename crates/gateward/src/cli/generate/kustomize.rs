@@ -148,11 +148,8 @@ fn pinned(image: &str) -> Option<Value> {
 }
 
 fn file(format: Format, kustomization: &Value) -> anyhow::Result<GeneratedFile> {
-    let text = match format {
-        Format::Yaml => format!("{REMARK}{}", yaml::document(kustomization)),
-        Format::Json => Manifest::with_yaml(Ordered::from(kustomization), String::new()).indented_json()?,
-    };
-    Ok(GeneratedFile { path: KUSTOMIZATION.to_owned(), text })
+    let text = format!("{REMARK}{}", yaml::document(kustomization));
+    format.file_at(KUSTOMIZATION, &Manifest::with_yaml(Ordered::from(kustomization), text))
 }
 
 #[cfg(test)]

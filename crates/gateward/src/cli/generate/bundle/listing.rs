@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::cli::bounded;
 use crate::cli::document::Written;
 use crate::cli::generate::folder::GeneratedFile;
+use crate::cli::generate::format::Format;
 use crate::cli::generate::manifest::Manifest;
 
 /// The images that a catalog shows, by the ending of their files.
@@ -78,20 +79,19 @@ fn icon(file: &Path) -> anyhow::Result<Value> {
 }
 
 /// The files of `metadata/` that not every bundle has.
-pub(super) fn files(given: &ListingArguments) -> anyhow::Result<Vec<GeneratedFile>> {
+pub(super) fn files(given: &ListingArguments, format: Format) -> anyhow::Result<Vec<GeneratedFile>> {
     let listed = [("dependencies", &given.dependencies), ("properties", &given.properties)];
     let listed = listed.into_iter().filter_map(|(list, file)| Some((list, file.as_deref()?)));
-    listed.map(|(list, file)| metadata(list, file)).collect()
+    listed.map(|(list, file)| metadata(list, file, format)).collect()
 }
 
-fn metadata(list: &str, file: &Path) -> anyhow::Result<GeneratedFile> {
+fn metadata(list: &str, file: &Path, format: Format) -> anyhow::Result<GeneratedFile> {
     let written = Written::read(file).with_context(|| format!("--{list}"))?;
     let items = &written.value()[list];
     if !items.is_array() {
         bail!("--{list}: {} has no list `{list}`", file.display());
     }
-    let text = Manifest::of(&json!({list: items})).yaml().to_owned();
-    Ok(GeneratedFile { path: format!("metadata/{list}.yaml"), text })
+    format.file_at(format!("metadata/{list}.yaml"), &Manifest::of(&json!({list: items})))
 }
 
 #[cfg(test)]
@@ -131,11 +131,11 @@ mod tests {
         let file = folder.path().join("needed.yaml");
         std::fs::write(&file, "dependencies:\n- {type: olm.label, value: {label: a}} # why\n").unwrap();
         let path = file.to_str().unwrap();
-        let written = files(&arguments(&["--dependencies", path]).unwrap()).unwrap();
+        let written = files(&arguments(&["--dependencies", path]).unwrap(), Format::Yaml).unwrap();
         let [GeneratedFile { path: place, text }] = &written[..] else { panic!("{written:?}") };
         assert_eq!(place, "metadata/dependencies.yaml");
         assert_eq!(text, "dependencies:\n- type: olm.label\n  value:\n    label: a\n");
-        let error = files(&arguments(&["--properties", path]).unwrap()).unwrap_err().to_string();
+        let error = files(&arguments(&["--properties", path]).unwrap(), Format::Yaml).unwrap_err().to_string();
         assert!(error.contains("has no list `properties`"), "{error}");
     }
 }

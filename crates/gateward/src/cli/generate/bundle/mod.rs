@@ -19,7 +19,7 @@ use clap::Args;
 use gateward_cluster::ServedNamespaces;
 use gateward_core::terminal;
 
-use crate::cli::generate::arguments::{FolderArguments, ReleaseArguments, WorkloadArguments};
+use crate::cli::generate::arguments::{ManifestArguments, ReleaseArguments, WorkloadArguments};
 use crate::cli::generate::deployment;
 use crate::cli::generate::folder::{self, GeneratedFile};
 use crate::cli::generate::manifest::Manifest;
@@ -50,12 +50,12 @@ pub(super) struct GenerateBundleArguments {
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
-    folder: FolderArguments,
+    manifests: ManifestArguments,
 }
 
 /// Writes the files, and says what they can't carry.
 pub(super) fn run<P: Operator>(operator: &P, arguments: &GenerateBundleArguments) -> anyhow::Result<Exit> {
-    let out = arguments.folder.required("a bundle")?;
+    let out = arguments.manifests.folder.required("a bundle")?;
     let (files, not_carried) = bundle(operator, arguments)?;
     let mut stderr = anstream::stderr();
     for loss in &not_carried {
@@ -64,7 +64,7 @@ pub(super) fn run<P: Operator>(operator: &P, arguments: &GenerateBundleArguments
     if arguments.strict && !not_carried.is_empty() {
         return Ok(Exit::Findings);
     }
-    folder::put(out, "bundle", &files, arguments.folder.treatment())
+    folder::put(out, "bundle", &files, arguments.manifests.folder.treatment())
 }
 
 fn bundle<P: Operator>(
@@ -101,13 +101,13 @@ fn bundle<P: Operator>(
         crds: &crds,
         examples: &examples,
     })?;
-    let manifests = |file: String, text: String| GeneratedFile { path: format!("manifests/{file}"), text };
-    let mut files =
-        vec![manifests(format!("{}.clusterserviceversion.yaml", package.name), Manifest::of(&csv).yaml().to_owned())];
-    files.extend(crds.into_iter().map(|crd| manifests(crd.file, crd.manifest.yaml().to_owned())));
-    files
-        .extend(workload.others.into_iter().map(|(file, object)| manifests(file, Manifest::of(&object).yaml().into())));
-    files.extend(package.files());
-    files.extend(listing::files(&arguments.listing)?);
+    let mut manifests = vec![(format!("{}.clusterserviceversion.yaml", package.name), Manifest::of(&csv))];
+    manifests.extend(crds.into_iter().map(|crd| (crd.file, crd.manifest)));
+    manifests.extend(workload.others.into_iter().map(|(file, object)| (file, Manifest::of(&object))));
+    let format = arguments.manifests.format;
+    let manifests = manifests.iter().map(|(file, manifest)| format.file_at(format!("manifests/{file}"), manifest));
+    let mut files: Vec<GeneratedFile> = manifests.collect::<Result<_, _>>()?;
+    files.extend(package.files(format)?);
+    files.extend(listing::files(&arguments.listing, format)?);
     Ok((files, descriptions.not_carried.into_iter().chain(passed_over).collect()))
 }

@@ -7,6 +7,7 @@ use gateward_core::dns::is_subdomain;
 use serde_json::{Map, Value, json};
 
 use crate::cli::generate::folder::GeneratedFile;
+use crate::cli::generate::format::Format;
 use crate::cli::generate::manifest::Manifest;
 use crate::operator::Names;
 
@@ -115,18 +116,14 @@ impl Package {
     }
 
     /// The files that don't depend on the operator.
-    pub(super) fn files(&self) -> [GeneratedFile; 3] {
+    pub(super) fn files(&self, format: Format) -> anyhow::Result<[GeneratedFile; 3]> {
         let annotations: Map<String, Value> =
             self.annotations().into_iter().map(|(key, value)| (key, value.into())).collect();
-        let yaml = |path: &str, value: &Value| GeneratedFile {
-            path: path.to_owned(),
-            text: Manifest::of(value).yaml().to_owned(),
-        };
-        [
-            yaml("metadata/annotations.yaml", &json!({"annotations": annotations})),
-            yaml("tests/scorecard/config.yaml", &scorecard()),
+        Ok([
+            format.file_at("metadata/annotations.yaml", &Manifest::of(&json!({"annotations": annotations})))?,
+            format.file_at("tests/scorecard/config.yaml", &Manifest::of(&scorecard()))?,
             GeneratedFile { path: "bundle.Dockerfile".into(), text: self.image_recipe() },
-        ]
+        ])
     }
 
     /// What the folder and the image say of the bundle alike.
@@ -193,8 +190,10 @@ mod tests {
 
     #[test]
     fn folder_and_image_say_the_same_of_the_bundle() {
-        let [annotations, _, recipe] =
-            package(&["--channels", "fast,candidate", "--default-channel", "candidate"]).unwrap().files();
+        let [annotations, _, recipe] = package(&["--channels", "fast,candidate", "--default-channel", "candidate"])
+            .unwrap()
+            .files(Format::Yaml)
+            .unwrap();
         let lines = annotations.text.lines().skip(1).map(|line| line.trim().replace(": ", "="));
         assert_eq!(lines.clone().count(), 8);
         assert!(lines.clone().all(|line| recipe.text.contains(&format!("LABEL {line}\n"))), "{}", recipe.text);
