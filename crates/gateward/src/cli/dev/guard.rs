@@ -5,9 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// Why a cluster is left alone; each text says what allows it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refusal {
-    #[error(
-        "which cluster? name its context with --context, or a file of one context with --kubeconfig; there are: {contexts}"
-    )]
+    #[error("which cluster? name its context with --context; there are: {contexts}")]
     Context { contexts: String },
     #[error(
         "the API server {host} is at {address}, which is neither a loopback nor a private address, so it may be one that \
@@ -21,24 +19,9 @@ pub(super) enum Refusal {
     Nodes { found: usize, allowed: usize },
 }
 
-/// What the command line names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Named {
-    /// A context.
-    Context,
-    /// A kubeconfig.
-    File,
-    /// Nothing: the current context of the usual kubeconfig would be it.
-    Nothing,
-}
-
-/// Whether it was said which cluster is meant, among these contexts.
-pub(super) fn check_context(named: Named, contexts: &[String]) -> Result<(), Refusal> {
-    match named {
-        Named::Context => Ok(()),
-        Named::File if contexts.len() == 1 => Ok(()),
-        Named::File | Named::Nothing => Err(Refusal::Context { contexts: contexts.join(", ") }),
-    }
+/// Whether the command line names one of these contexts.
+pub(super) fn check_context(named: Option<&str>, contexts: &[String]) -> Result<(), Refusal> {
+    if named.is_some() { Ok(()) } else { Err(Refusal::Context { contexts: contexts.join(", ") }) }
 }
 
 /// Whether an API server is near: a name may stand for several addresses.
@@ -149,10 +132,9 @@ mod tests {
     #[test]
     fn the_current_context_is_not_enough() {
         let two = ["kind-kind".to_owned(), "prod".to_owned()];
-        assert_eq!(check_context(Named::Context, &two), Ok(()));
-        assert_eq!(check_context(Named::File, &two[..1]), Ok(()));
-        for (named, contexts) in [(Named::Nothing, &two[..]), (Named::Nothing, &two[..1]), (Named::File, &two[..])] {
-            let error = check_context(named, contexts).unwrap_err().to_string();
+        assert_eq!(check_context(Some("kind-kind"), &two), Ok(()));
+        for contexts in [&two[..], &two[..1]] {
+            let error = check_context(None, contexts).unwrap_err().to_string();
             assert!(error.contains("--context") && error.contains("kind-kind"), "{error}");
         }
     }

@@ -17,7 +17,6 @@ use gateward_core::manifest::FailurePolicy;
 use gateward_server::install_panic_hook;
 
 use self::address::{OwnAddress, local_towards};
-use self::guard::Named;
 use self::session::{Development, restore};
 use crate::cli::facts::FactsOption;
 use crate::cli::known_cluster::KnownCluster;
@@ -37,7 +36,7 @@ pub(crate) struct DevArguments {
     /// Context of the kubeconfig that names the cluster
     #[arg(long, value_name = "NAME")]
     context: Option<String>,
-    /// Kubeconfig to use; one with a single context needs no --context
+    /// Kubeconfig to use
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
     /// How API servers call this machine, by default the address from which it calls the API server, at port 9443; port 0
@@ -105,7 +104,7 @@ pub(crate) async fn run<P: Operator>(operator: P, arguments: DevArguments) -> an
     crds::check(&operator)?;
     scale::check(operator.webhooks())?;
     let contexts = Contexts::read(arguments.kubeconfig.as_deref())?;
-    guard::check_context(arguments.named(), &contexts.names())?;
+    guard::check_context(arguments.context.as_deref(), &contexts.names())?;
     let ContextConnection { connection, server } =
         contexts.connect(arguments.context.as_deref(), &operator.names().user_agent()).await?;
     let session = DevSession::new(&connection, config(&operator));
@@ -147,14 +146,6 @@ fn config<P: Operator>(operator: &P) -> DevConfig {
 }
 
 impl DevArguments {
-    fn named(&self) -> Named {
-        match (&self.context, &self.kubeconfig) {
-            (Some(_), _) => Named::Context,
-            (None, Some(_)) => Named::File,
-            (None, None) => Named::Nothing,
-        }
-    }
-
     fn failure_policy(&self) -> FailurePolicy {
         match self.failure_policy {
             Policy::Ignore => FailurePolicy::Ignore,
