@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use gateward_core::{
-    ClusterReader, Context, Facts, Notes, Review, ReviewResponse, SpareThread, WebhookRoute, Webhooks,
+    ClusterReader, Context, Facts, Notes, Review, ReviewObserver, ReviewResponse, SpareThread, WebhookRoute, Webhooks,
 };
 
 /// Handles the reviews that the listener received. The body is within all limits; the answer is sent as it is.
@@ -41,6 +41,8 @@ pub struct ReviewTerms {
     pub deadline: SystemTime,
     /// Another thread, as long as no other review wants it.
     pub spare_thread: Arc<dyn SpareThread>,
+    /// What wants to learn, before a handler runs, what the review is about.
+    pub observer: Arc<dyn ReviewObserver>,
 }
 
 /// Handles reviews by a [`Webhooks`], or by what holds one, with the operator's current facts.
@@ -88,7 +90,8 @@ where
     async fn handle(&self, route: WebhookRoute, body: &[u8], terms: ReviewTerms) -> ReviewResponse {
         let cluster = self.cluster.get().cloned();
         let context = Context { cluster, ..Context::new(SystemTime::now(), (self.facts)()) };
-        let context = context.until(terms.deadline).notes(self.notes).spare_thread(terms.spare_thread);
+        let context = context.until(terms.deadline).notes(self.notes);
+        let context = context.spare_thread(terms.spare_thread).observer(terms.observer);
         self.webhooks.as_ref().handle_route(route, body, &context).await
     }
 

@@ -71,6 +71,7 @@ mod query_timeout;
 mod readiness;
 mod refusals;
 mod request_head;
+mod review_in_progress;
 mod self_check;
 mod server;
 mod service;

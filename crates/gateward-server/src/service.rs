@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use gateward_core::{Review, ReviewResponse, SpareThread, WebhookError};
+use gateward_core::{Review, ReviewObserver, ReviewResponse, SpareThread, WebhookError};
 use http::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use http::{Request, Response, StatusCode, Version, request};
 use http_body::Body;
 use http_body_util::Full;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, timeout_at};
+use tracing::Instrument;
 
 use crate::access_log;
 use crate::body::{Payload, ReceivedBody, receive};
@@ -27,11 +28,8 @@ use crate::phase::ServerPhase;
 use crate::pool::WorkPool;
 use crate::query_timeout;
 use crate::request_head::RequestHead;
+use crate::review_in_progress::ReviewInProgress;
 use crate::spare_thread::IdleThread;
-
-/// Up to this size the envelope of a body is parsed again for the response to a review that failed: parsing takes about a
-/// millisecond.
-const PARSED_AGAIN: usize = 1024 * 1024;
 
 /// Responds to all requests of a listener: enforces the limits, calls the handler, counts and logs.
 pub(crate) struct WebhookService<H> {
@@ -214,17 +212,20 @@ impl<H: ReviewHandler> WebhookService<H> {
         let (body, mut bytes) = (Arc::new(body), Arc::new(bytes));
         let permit = WorkPermit { _concurrency: concurrency, _bytes: Arc::clone(&bytes) };
         let spare_thread: Arc<dyn SpareThread> = Arc::<IdleThread>::clone(&self.spare_thread);
-        let terms = ReviewTerms { deadline: deadline.wall, spare_thread };
+        let progress = Arc::new(ReviewInProgress::new());
+        let observer: Arc<dyn ReviewObserver> = Arc::<ReviewInProgress>::clone(&progress);
+        let terms = ReviewTerms { deadline: deadline.wall, spare_thread, observer };
         let work = work(Arc::clone(&self.handler), route, Arc::clone(&body), terms, permit);
+        let work = work.instrument(progress.span.clone());
         let answer = match timeout_at(deadline.end, self.run(body.len(), work)).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(Panicked)) => {
                 self.metrics.panicked();
-                let answer = failed(review, &body, WebhookError::Panicked);
+                let answer = progress.failed(WebhookError::Panicked);
                 access_log::panicked(path, &answer.decision);
                 answer
             }
-            Err(_elapsed) => failed(review, &body, WebhookError::Deadline),
+            Err(_elapsed) => progress.failed(WebhookError::Deadline),
         };
         // The answer takes the body's place until the peer has read it; one that is longer than all may be takes what there
         // is. Who still works on the review has a short one.
@@ -235,7 +236,7 @@ impl<H: ReviewHandler> WebhookService<H> {
             answer
         } else {
             self.metrics.shed(Overload::Bytes);
-            failed(review, &body, WebhookError::Overloaded)
+            progress.failed(WebhookError::Overloaded)
         };
         let handled = Handled {
             answer,
@@ -306,11 +307,6 @@ async fn work<H: ReviewHandler>(
     _permit: WorkPermit,
 ) -> ReviewResponse {
     handler.handle(route, &body, terms).await
-}
-
-/// The answer to a review that failed. Where the body is small it names the review's object.
-fn failed(review: Review, body: &[u8], why: WebhookError) -> ReviewResponse {
-    if body.len() <= PARSED_AGAIN { ReviewResponse::error_on(review, body, why) } else { ReviewResponse::error(why) }
 }
 
 /// Never a redirect: the API server would follow it (CVE-2020-8561).

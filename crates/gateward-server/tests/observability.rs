@@ -5,6 +5,7 @@ mod support;
 
 use std::net::SocketAddr;
 use std::sync::Once;
+use std::time::Duration;
 
 use gateward_server::{Cap, HttpServer, Limits, Metrics, Port, Readiness, ReportLine};
 use support::client::{post, within_timeout};
@@ -172,6 +173,38 @@ async fn each_review_is_one_line_without_object_contents() {
     assert!(line("mutate create").contains("verdict=\"patched\""));
     assert_eq!(logged().iter().filter(|line| line.contains("ottilie")).count(), 2);
     assert!(!logged().iter().any(|line| line.contains("unprintable") || line.contains("playful")));
+}
+
+#[tokio::test]
+async fn what_a_handler_logs_names_the_review() {
+    capture_the_log();
+    let server = test_server(Limits::default()).await;
+    server.client().await.ask(&post(VALIDATE, &review("talkative"))).await;
+    for text in ["before a pause", "after a pause"] {
+        let line = line(text);
+        for part in [
+            "review{",
+            "uid=\"705ab4f5\"",
+            "kind=\"zoo.dev/v1 Otter\"",
+            "namespace=\"river\"",
+            "object_name=\"ottilie\"",
+        ] {
+            assert!(line.contains(part), "{part} in {line}");
+        }
+    }
+    let answered = line("validate create");
+    assert!(answered.contains("verdict=\"allowed\"") && !answered.contains("review{"), "{answered}");
+}
+
+#[tokio::test]
+async fn a_review_that_was_given_up_is_named_in_the_log() {
+    capture_the_log();
+    let server = test_server(Limits { deadline: Duration::from_millis(300), ..Limits::default() }).await;
+    assert_eq!(server.client().await.ask(&post(VALIDATE, &review("asleep"))).await.status, 504);
+    assert_eq!(server.client().await.ask(&post(VALIDATE, &review("angry"))).await.status, 500);
+    for line in [line("status=504"), line("a handler panicked")] {
+        assert!(line.contains("uid=\"705ab4f5\"") && line.contains("name=\"ottilie\""), "{line}");
+    }
 }
 
 #[tokio::test]

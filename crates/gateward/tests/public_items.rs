@@ -17,12 +17,12 @@ mod root {
         ObjectName, Operation, Operator, Ordered, Origins, Outcome, OwnCertificates, Patch, PathStyle, PathSubject,
         Permission, PermissionBuilder, PermissionUser, Predecessor, Protocols, Provenance, ProvidedCertificate,
         Provision, ProvisionMode, Raw, Readiness, Reading, Redacted, ReinvocationPolicy, Release, ReportLine, Request,
-        Resource, Review, ReviewHandler, ReviewObject, ReviewResponse, ReviewService, ReviewSubject, ReviewTerms,
-        ReviewVersion, RoundTrip, Rule, STASH, Scope, Segment, Server, ServerBuilder, ServerError, ServiceError,
-        Severity, ShutdownSignal, SideEffects, Skip, SpareThread, Stash, State, Store, StoreEvent, StoreState,
-        Strictness, StructuralSchemas, Subresource, TrustAnchor, UNKNOWN, UPDATE, UserInfo, Validator, Validity,
-        ValidityError, Verdict, WaitGuard, WatchedStore, Webhook, WebhookConfiguration, WebhookError, WebhookRoute,
-        Webhooks, WebhooksError, dns, go_duration, handler, keep_filled, label, main, main_with, names,
+        Resource, Review, ReviewHandler, ReviewObject, ReviewObserver, ReviewResponse, ReviewService, ReviewSubject,
+        ReviewTerms, ReviewVersion, RoundTrip, Rule, STASH, Scope, Segment, Server, ServerBuilder, ServerError,
+        ServiceError, Severity, ShutdownSignal, SideEffects, Skip, SpareThread, Stash, State, Store, StoreEvent,
+        StoreState, Strictness, StructuralSchemas, Subresource, TrustAnchor, UNKNOWN, UPDATE, UserInfo, Validator,
+        Validity, ValidityError, Verdict, WaitGuard, WatchedStore, Webhook, WebhookConfiguration, WebhookError,
+        WebhookRoute, Webhooks, WebhooksError, dns, go_duration, handler, keep_filled, label, main, main_with, names,
         prometheus_client, quantity, resource, run, run_with, schema, webhook_configuration, yaml,
     };
 }

@@ -1,11 +1,12 @@
 //! What a verdict depends on beside the request: time and the state of the cluster, handed in by the shell.
 
 use std::any::Any;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use crate::rule::cluster::ClusterReader;
 use crate::rule::review_subject::ReviewSubject;
+use crate::wire::decision::Decision;
 
 /// The operator's own view of the cluster; handlers read it with [`Request::facts`](crate::Request::facts).
 pub trait Facts: Any + Send + Sync {
@@ -35,6 +36,21 @@ pub trait SpareThread: Send + Sync {
     fn join(&self, own: &mut dyn FnMut(), other: &mut (dyn FnMut() + Send));
 }
 
+/// Learns what a review is about before a handler runs: a shell names that in its log, and in the answer to a review that
+/// it gives up. The answer is the same without one.
+pub trait ReviewObserver: Send + Sync {
+    /// The envelope was read, and nothing is decided yet: until it is, the outcome is a missed deadline.
+    fn began(&self, about: Decision);
+}
+
+/// Keeps the first.
+impl ReviewObserver for OnceLock<Decision> {
+    fn began(&self, about: Decision) {
+        // Another one would be of another review.
+        let _ = self.set(about);
+    }
+}
+
 /// Everything that the answer to a request is made of beside the request.
 #[derive(Clone)]
 pub struct Context {
@@ -50,12 +66,15 @@ pub struct Context {
     pub notes: Notes,
     /// What helps with a long list; the answer is the same without it.
     pub spare_thread: Option<Arc<dyn SpareThread>>,
+    /// What learns early what the review is about.
+    pub observer: Option<Arc<dyn ReviewObserver>>,
 }
 
 impl Context {
     /// A context without a deadline.
     pub fn new(now: SystemTime, facts: Arc<dyn Facts>) -> Self {
-        Self { now, deadline: None, facts, cluster: None, notes: Notes::InRecord, spare_thread: None }
+        let notes = Notes::InRecord;
+        Self { now, deadline: None, facts, cluster: None, notes, spare_thread: None, observer: None }
     }
 
     /// The same with a deadline.
@@ -80,5 +99,17 @@ impl Context {
     pub fn spare_thread(mut self, spare_thread: Arc<dyn SpareThread>) -> Self {
         self.spare_thread = Some(spare_thread);
         self
+    }
+
+    /// The same with something that learns early what the review is about.
+    pub fn observer(mut self, observer: Arc<dyn ReviewObserver>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    pub(crate) fn began(&self, about: impl FnOnce() -> Decision) {
+        if let Some(observer) = &self.observer {
+            observer.began(about());
+        }
     }
 }

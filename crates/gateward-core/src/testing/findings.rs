@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::rule::Rule;
 use crate::rule::issue::{Issue, Severity};
-use crate::wire::response::{Outcome, ReviewResponse};
+use crate::wire::decision::Outcome;
+use crate::wire::response::ReviewResponse;
 
 /// What came of a [`TestRequest`](super::TestRequest).
 #[derive(Debug, Clone)]

@@ -16,7 +16,8 @@ use crate::webhooks::any_kind::AnyKind;
 use crate::webhooks::future::give_way;
 use crate::webhooks::webhook_error::WebhookError;
 use crate::wire::conversion_review::{ConversionReview, ConvertedObjects, failure};
-use crate::wire::response::{Decision, Outcome, ReviewResponse};
+use crate::wire::decision::{Decision, Outcome};
+use crate::wire::response::ReviewResponse;
 use crate::wire::review::Review;
 
 /// After how many bytes of objects other requests get a turn.
@@ -142,6 +143,7 @@ impl Webhooks {
             Err(why) => return undecided(why),
         };
         let mut decision = self.decision(&review);
+        context.began(|| decision.clone());
         let mut all = ConvertedPart::of(ConvertedObjects::answering(&review.uid, body.len()));
         let mut left = review.objects.as_slice();
         while !left.is_empty() {

@@ -11,9 +11,10 @@ use crate::rule::verdict::Verdict;
 use crate::webhooks::declaration::{Declaration, DeletingObjects, RawReviews, ScaleReviews};
 use crate::webhooks::webhook_error::WebhookError;
 use crate::webhooks::{KindRoute, Target, WebhookRoute, Webhooks, completeness, metadata, scale};
+use crate::wire::decision::Skip;
 use crate::wire::operation::Operation;
 use crate::wire::request::Request;
-use crate::wire::response::{ReviewResponse, Skip};
+use crate::wire::response::{ReviewResponse, undecided};
 use crate::wire::review::{AdmissionReview, Review};
 
 /// What one webhook makes of a review.
@@ -98,6 +99,7 @@ impl Webhooks {
     ) -> ReviewResponse {
         review.request = review.request.in_context(context);
         metadata::complete(&mut review);
+        context.began(|| undecided(asked, &review.request));
         let mut judged = Judged::Skipped(Skip::NoHandler);
         let mut object: Option<Box<RawValue>> = None;
         for &route in routes {

@@ -1,6 +1,7 @@
 //! What an API server sends and is answered: AdmissionReview, ConversionReview, and what every object has.
 
 pub(crate) mod conversion_review;
+pub mod decision;
 pub(crate) mod envelope;
 pub mod operation;
 pub mod request;

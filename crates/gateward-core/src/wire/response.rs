@@ -4,18 +4,15 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::json::patch::Patch;
-use crate::rule::field::FieldPath;
 use crate::rule::issue::{Issue, Issues, Severity};
 use crate::rule::resource::GroupVersionKind;
 use crate::rule::verdict::{Denial, Ruling, Verdict};
 use crate::terminal;
 use crate::webhooks::webhook_error::WebhookError;
 use crate::wire::conversion_review;
-use crate::wire::operation::Operation;
+use crate::wire::decision::{Decision, Outcome, Skip, distinct};
 use crate::wire::request::Request;
-use crate::wire::review::{
-    AdmissionReview, Cause, Response, Review, ReviewVersion, Status, StatusDetails, WirePatch, presentable,
-};
+use crate::wire::review::{AdmissionReview, Cause, Response, Review, Status, StatusDetails, WirePatch, presentable};
 use crate::wire::status_reason::reason_of;
 
 /// What goes back to the caller, and what the shell should know about it.
@@ -29,140 +26,22 @@ pub struct ReviewResponse {
     pub decision: Decision,
 }
 
-/// How a request ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// Allowed as it is.
-    Allowed,
-    /// Allowed with a patch of so many operations.
-    Patched {
-        /// How many operations the patch has.
-        operations: usize,
-    },
-    /// Denied.
-    Denied {
-        /// The code of the status.
-        code: u16,
-        /// The reason of the status.
-        reason: String,
-    },
-    /// Allowed without being judged.
-    Skipped(Skip),
-    /// All objects of a review were converted.
-    Converted {
-        /// How many.
-        objects: usize,
-        /// How many of them lack something and are marked.
-        incomplete: usize,
-    },
-    /// An object could not be converted, so none was.
-    NotConverted {
-        /// Its position in the review.
-        index: usize,
-        /// The field that stands in the way.
-        path: FieldPath,
-    },
-    /// No verdict: an HTTP error.
-    Error(WebhookError),
+/// What a review is about whose envelope was read, before anything is decided.
+pub(crate) fn undecided(review: Review, request: &Request) -> Decision {
+    decision(review, request, Outcome::Error(WebhookError::Deadline))
 }
 
-/// Why an object was let through without being judged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Skip {
-    /// Another operator has claimed the namespace.
-    ClaimedNamespace,
-    /// The object is being deleted.
-    Terminating,
-    /// Nothing changes but that finalizers go.
-    FinalizersRemoved,
-    /// No handler is registered for the operation.
-    NoHandler,
-}
-
-impl Skip {
-    /// The word that metrics use.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ClaimedNamespace => "claimed_namespace",
-            Self::Terminating => "terminating",
-            Self::FinalizersRemoved => "finalizers_removed",
-            Self::NoHandler => "no_handler",
-        }
-    }
-}
-
-/// What was decided about what. Holds no object contents but the findings.
-#[derive(Debug, Clone)]
-pub struct Decision {
-    /// What the path was asked for; `None` where the path is unknown.
-    pub review: Option<Review>,
-    /// The caller's id of the review.
-    pub uid: String,
-    /// Group, version and kind of the object.
-    pub kind: GroupVersionKind,
-    /// The plural of the resource.
-    pub resource: String,
-    /// What was being done.
-    pub operation: Option<Operation>,
-    /// The object's namespace; empty where it has none.
-    pub namespace: String,
-    /// The object's name, or `generateName` and an asterisk; empty where neither is known.
-    pub name: String,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// The version of the review, in which it is answered.
-    pub review_version: ReviewVersion,
-    /// The findings, in order, with the paths that the user wrote.
-    pub issues: Issues,
-    /// The patch of a mutating review.
-    pub patch: Patch,
-    /// The text of a plain denial, or of a failed conversion.
-    pub denial: Option<Cow<'static, str>>,
-    /// Warnings that no finding stands behind.
-    pub warnings: Vec<Cow<'static, str>>,
-}
-
-impl Decision {
-    /// A decision of a request about which nothing is known but how it ended.
-    pub fn error(why: WebhookError) -> Self {
-        Self {
-            review: None,
-            uid: String::new(),
-            kind: GroupVersionKind::default(),
-            resource: String::new(),
-            operation: None,
-            namespace: String::new(),
-            name: String::new(),
-            outcome: Outcome::Error(why),
-            review_version: ReviewVersion::default(),
-            issues: Issues::new(),
-            patch: Patch::default(),
-            denial: None,
-            warnings: Vec::new(),
-        }
-    }
-
-    /// The ids of the rules that found something, each once, in order.
-    pub fn rules(&self) -> Vec<&'static str> {
-        distinct(self.issues.iter().map(|issue| issue.rule))
-    }
-
-    fn of(review: Review, request: &Request, outcome: Outcome) -> Self {
-        Self {
-            review: Some(review),
-            uid: request.uid.clone(),
-            kind: request.kind.clone(),
-            resource: request.resource.resource.clone(),
-            operation: request.operation,
-            namespace: request.namespace.clone().unwrap_or_default(),
-            name: display_name(request),
-            outcome,
-            review_version: request.review_version,
-            issues: Issues::new(),
-            patch: Patch::default(),
-            denial: None,
-            warnings: Vec::new(),
-        }
+fn decision(review: Review, request: &Request, outcome: Outcome) -> Decision {
+    Decision {
+        review: Some(review),
+        uid: request.uid.clone(),
+        kind: request.kind.clone(),
+        resource: request.resource.resource.clone(),
+        operation: request.operation,
+        namespace: request.namespace.clone().unwrap_or_default(),
+        name: display_name(request),
+        review_version: request.review_version,
+        ..Decision::of(outcome)
     }
 }
 
@@ -189,25 +68,17 @@ fn cut(name: &str) -> String {
 impl ReviewResponse {
     /// An HTTP error instead of a verdict.
     pub fn error(why: WebhookError) -> Self {
-        Self { status: why.status(), body: why.body(), decision: Decision::error(why) }
+        Self::error_in(Decision::error(why.clone()), why)
     }
 
-    /// The same, for a shell that gave up a request: the decision says what it was about, as far as `body` can be read.
-    pub fn error_on(review: Review, body: &[u8], why: WebhookError) -> Self {
-        let request = match review {
-            // To learn more about it than its kind, all objects would have to be scanned again.
-            Review::Convert => Request::default(),
-            Review::Validate | Review::Mutate => {
-                AdmissionReview::read(body).map(|about| about.request).unwrap_or_default()
-            }
-        };
-        Self::error_about(review, &request, why)
+    /// The same about a review of which an observer has learned what it is about.
+    pub fn error_in(about: Decision, why: WebhookError) -> Self {
+        Self { status: why.status(), body: why.body(), decision: Decision { outcome: Outcome::Error(why), ..about } }
     }
 
     /// The same, for a request of which the envelope was read.
     pub(crate) fn error_about(review: Review, request: &Request, why: WebhookError) -> Self {
-        let (status, body) = (why.status(), why.body());
-        Self { status, body, decision: Decision::of(review, request, Outcome::Error(why)) }
+        Self::error_in(undecided(review, request), why)
     }
 
     /// The body as an AdmissionReview, also where there is no verdict: for callers that see no HTTP status. An error
@@ -257,7 +128,7 @@ impl ReviewResponse {
         let patch = if status.is_some() { Patch::default() } else { patch };
         let outcome = outcome(status.as_ref(), &patch);
         let body = body(request, status, &patch, &verdict, shown);
-        let mut decision = Decision::of(review, request, outcome);
+        let mut decision = decision(review, request, outcome);
         if let Ruling::Denied(denial) = verdict.decision {
             decision.denial = Some(denial.message);
         }
@@ -346,14 +217,4 @@ fn joined(texts: &[String]) -> String {
         [one] => one.clone(),
         many => format!("[{}]", many.join(", ")),
     }
-}
-
-fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut distinct = Vec::new();
-    for item in items {
-        if !distinct.contains(&item) {
-            distinct.push(item);
-        }
-    }
-    distinct
 }

@@ -1,12 +1,12 @@
 //! What is read of a request, and what is said of one that can't be read.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use gateward_core::testing::block_on;
 use gateward_core::{
-    Context, DryRun, Facts, Operation, Request, Review, ReviewResponse, Validator, Verdict, Webhook, WebhookError,
-    Webhooks, handler,
+    Context, Decision, DryRun, Facts, Operation, Outcome, Request, Review, ReviewResponse, Validator, Verdict, Webhook,
+    WebhookError, Webhooks, handler,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -62,11 +62,17 @@ fn where_nothing_is_decided_a_caller_without_http_gets_its_uid_and_version_back(
 #[test]
 fn a_shell_that_gives_up_can_say_what_the_request_was_about() {
     let body = created(otter(json!({}))).to_string();
-    let record = ReviewResponse::error_on(Review::Validate, body.as_bytes(), WebhookError::Deadline).decision;
-    assert_eq!(record.kind.kind, "Otter");
-    assert_eq!(record.uid, "705ab4f5-6393-11e8-b7cc-42010a800002");
-    let record = ReviewResponse::error_on(Review::Validate, b"{", WebhookError::Deadline).decision;
-    assert_eq!((record.uid.as_str(), record.kind.to_string().as_str()), ("", ""));
+    let about = Arc::new(OnceLock::new());
+    let context = Context::new(SystemTime::UNIX_EPOCH, Arc::new(())).observer(Arc::<OnceLock<Decision>>::clone(&about));
+    block_on(allowing().handle(VALIDATE, b"{", &context));
+    assert!(about.get().is_none(), "nothing could be read");
+    let answer = block_on(allowing().handle(VALIDATE, body.as_bytes(), &context));
+    assert_eq!(answer.decision.outcome, Outcome::Allowed);
+    let ReviewResponse { status, decision, .. } =
+        ReviewResponse::error_in(about.get().unwrap().clone(), WebhookError::Deadline);
+    assert_eq!((status, decision.outcome), (504, Outcome::Error(WebhookError::Deadline)));
+    assert_eq!((decision.kind.kind.as_str(), decision.name.as_str()), ("Otter", answer.decision.name.as_str()));
+    assert_eq!(decision.uid, "705ab4f5-6393-11e8-b7cc-42010a800002");
 }
 
 #[test]

@@ -26,10 +26,11 @@ use gateward_server::{
 use self::client::{Client, post};
 use self::otter::{Blocker, review, webhooks};
 
+#[allow(unused_imports, reason = "each test binary uses a part of it")]
+pub use self::otter::{MUTATE, VALIDATE};
+
 pub const ANYWHERE: &str = "127.0.0.1:0";
 pub const CONVERT: &str = "/convert";
-pub const VALIDATE: &str = "/validate-zoo-dev-v1-otter";
-pub const MUTATE: &str = "/mutate-zoo-dev-v1-otter";
 
 /// A running server with everything that a test inspects.
 pub struct TestServer {

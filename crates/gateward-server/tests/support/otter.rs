@@ -10,7 +10,8 @@ use gateward_core::{
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
-use super::{MUTATE, VALIDATE};
+pub const VALIDATE: &str = "/validate-zoo-dev-v1-otter";
+pub const MUTATE: &str = "/mutate-zoo-dev-v1-otter";
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Otter {
@@ -117,6 +118,11 @@ impl Validator<Otter> for Rules {
     async fn create(&self, new: &Otter, _: &Request) -> Verdict {
         match new.spec.mood.as_str() {
             "asleep" => self.0.block().await,
+            "talkative" => {
+                tracing::info!("before a pause");
+                tokio::task::yield_now().await;
+                tracing::info!("after a pause");
+            }
             "angry" => panic!("{} bites", new.spec.mood),
             "unprintable" => return unprintable(&new.spec.mood),
             _ => {}

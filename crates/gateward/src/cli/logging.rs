@@ -39,7 +39,7 @@ impl LogOptions {
             .with_writer(move || Plain { to: io::stderr(), format });
         let _ = match format {
             LogFormat::Text => lines.try_init(),
-            LogFormat::Json => lines.json().flatten_event(true).try_init(),
+            LogFormat::Json => lines.json().flatten_event(true).with_span_list(false).try_init(),
         };
         Ok(())
     }

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::io::{BufRead, Write};
 use std::panic::PanicHookInfo;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use clap::{Args, Command};
-use gateward_core::{Context, Facts, Outcome, Review, ReviewResponse, WebhookError, Webhooks, terminal};
-use gateward_server::{Panicked, catch_panic};
+use gateward_core::{Context, Decision, Facts, Outcome, Review, ReviewResponse, WebhookError, Webhooks, terminal};
+use gateward_server::catch_panic;
 use serde::Deserialize;
 
 use crate::cli::bounded::{self, Line};
@@ -87,13 +87,17 @@ async fn answer_lines(
 
 /// The answer to one review, also where judging it panics.
 async fn answer(webhooks: &Webhooks, review: Review, facts: &Arc<dyn Facts>, line: &[u8]) -> ReviewResponse {
+    let about = Arc::new(OnceLock::new());
     let context = Context::new(SystemTime::now(), Arc::clone(facts));
+    let context = context.observer(Arc::<OnceLock<Decision>>::clone(&about));
     let review = if is_conversion(line) { Review::Convert } else { review };
     if let Ok(answer) = catch_panic(webhooks.handle_kind(review, line, &context)).await {
         return answer;
     }
-    let answered = catch_panic(async { ReviewResponse::error_on(review, line, WebhookError::Panicked) }).await;
-    answered.unwrap_or_else(|Panicked| ReviewResponse::error(WebhookError::Panicked))
+    match about.get() {
+        Some(about) => ReviewResponse::error_in(about.clone(), WebhookError::Panicked),
+        None => ReviewResponse::error(WebhookError::Panicked),
+    }
 }
 
 /// Whether a line says that it is a ConversionReview. Whatever else it is, reading it as a review says what is wrong.
