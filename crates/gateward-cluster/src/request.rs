@@ -4,7 +4,9 @@ use std::time::Duration;
 
 pub(crate) use crate::failure::RequestError;
 use crate::failure::with_timeout;
-use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
+use backon::ExponentialBuilder;
+use kube::runtime::utils::Backoff as _;
+use kube::runtime::watcher::ExponentialBackoff;
 
 /// Timeout of a request, far less than the lease duration.
 pub(crate) const SHORT_TIMEOUT: Duration = Duration::from_secs(4);
@@ -32,11 +34,10 @@ pub(crate) async fn with_write_timeout<T>(request: impl Future<Output = kube::Re
     with_timeout(WRITE_TIMEOUT, request).await
 }
 
-/// Exponential backoff between retries with jitter, so that replicas don't return to the API server in lockstep.
-#[derive(Debug)]
+/// Exponential backoff between retries with jitter, so that replicas don't return to the API server in lockstep. It is
+/// that of kube's watchers with other delays: theirs begin at 0.8 s and end at 30 s, the duration of a lease.
 pub struct Backoff {
-    delays: ExponentialBuilder,
-    next: ExponentialBackoff,
+    delays: ExponentialBackoff,
     failures: u32,
 }
 
@@ -65,20 +66,20 @@ impl Backoff {
     }
 
     fn jittered(builder: ExponentialBuilder) -> Self {
-        let delays = builder.with_factor(2.0).without_max_times();
-        Self { delays, next: delays.build(), failures: 0 }
+        Self { delays: builder.with_factor(2.0).without_max_times().into(), failures: 0 }
     }
 
     /// Counts a failure; returns the time until the retry.
     pub fn fail(&mut self) -> Duration {
         self.failures = self.failures.saturating_add(1);
-        self.next.next().unwrap_or(Self::LONGEST)
+        self.delays.next().unwrap_or(Self::LONGEST)
     }
 
     /// Counts a success; returns the streak that it ends.
     pub(crate) fn reset(&mut self) -> ErrorStreak {
         let before = self.streak();
-        *self = Self { delays: self.delays, next: self.delays.build(), failures: 0 };
+        self.delays.reset();
+        self.failures = 0;
         before
     }
 
