@@ -99,6 +99,12 @@ impl Tally {
         assert!(self.granted > 0 && self.denied > 0, "{self}");
     }
 
+    /// Whatever was refused, nothing passed unjudged.
+    pub fn assert_none_admitted_by_mistake(&self) {
+        assert_eq!(self.failed_open.number, 0, "{self}");
+        assert!(self.granted > 0 && self.denied > 0, "{self}");
+    }
+
     pub(super) fn count(&mut self, sort: Sort, outcome: Outcome, times: Times) {
         match outcome {
             Outcome::Granted => self.granted += 1,

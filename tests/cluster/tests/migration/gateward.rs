@@ -71,6 +71,22 @@ impl Gateward {
         .await;
     }
 
+    /// Waits until all objects are converted by it, and every stanza names its CA alone.
+    pub async fn converts_with(&self, ca_crt: &Value) {
+        self.converts_by(&format!("{}-webhook-service", self.release.fullname())).await;
+        let client = self.sandbox.bed().client();
+        until("every stanza has our CA alone", Duration::from_mins(4), async || {
+            for plural in CONVERTED {
+                let crd = client.get(&crd(plural)).await.unwrap().granted().unwrap();
+                if crd["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"] != *ca_crt {
+                    return false;
+                }
+            }
+            true
+        })
+        .await;
+    }
+
     /// The CA that it has every client trust, as it is in its Secret.
     pub async fn ca_crt(&self) -> Value {
         let secret = self.sandbox.bed().client().get(&self.release.secret(SECRET)).await.unwrap().granted().unwrap();

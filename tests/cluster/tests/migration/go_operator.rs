@@ -116,6 +116,15 @@ impl GoOperator {
         assert_eq!(said.lines().count(), 2, "{said}");
     }
 
+    /// Writes what its init container writes with the CRDs: its Service, without a `caBundle`.
+    pub async fn claims_conversion(&self) {
+        let client = self.client.acting_as(&Self::account());
+        let stanza = json!({"spec": {"conversion": {"webhook": {"clientConfig": {"service": {"name": SERVICE}}}}}});
+        for plural in CONVERTED {
+            client.merge(&format!("{}?fieldManager=crd-apply", crd(plural)), &stanza).await.unwrap().granted().unwrap();
+        }
+    }
+
     /// Writes what it writes at a start: `ca.crt` of its Secret into each entry of the configurations with its two
     /// labels, and into the conversion stanzas of four CRDs, by merge patches of whole lists.
     pub async fn injects(&self, ca_crt: &Value) {

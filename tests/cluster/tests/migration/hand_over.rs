@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cluster_tests::objects::{graph_v1alpha1, model};
 use cluster_tests::{CONVERTED, Load, Pace, SERVING_SECRET, Sandbox, Test, tests};
 use serde_json::{Value, json};
 
@@ -15,6 +16,7 @@ pub fn tests() -> Vec<Test> {
         the_layout_of_helm_hooks_is_migrated_and_back,
         the_layout_of_certificates_in_the_operator_is_migrated_and_back,
         the_go_operator_gets_our_certificate_and_takes_its_webhooks_back,
+        a_start_of_the_go_operator_before_it_has_our_certificate_is_mended,
     ]
 }
 
@@ -74,7 +76,53 @@ async fn the_go_operator_gets_our_certificate_and_takes_its_webhooks_back(sandbo
         ours_end(&ours).await;
     })
     .await;
+    println!("{:?}: its own Secret again", Layout::WithCrdApply);
+    go.goes_down().await;
+    go.put(Undecided::Refused, Certificate::Own(&theirs)).await;
+    go.injects(&theirs).await;
     ours.is_forgotten().await;
+    serves_alone(&sandbox).await;
+}
+
+/// Between steps 2 and 4 of the hand-over the Go operator knows nothing of our certificate: it writes its own CA, and its
+/// init container before that its own Service, into the stanzas that lead to us.
+async fn a_start_of_the_go_operator_before_it_has_our_certificate_is_mended(sandbox: Sandbox) {
+    let theirs = Layout::WithCrdApply.prepare(&sandbox).await;
+    let (go, ours) = (GoOperator::new(&sandbox, Layout::WithCrdApply), Gateward::new(&sandbox));
+    ours_serve(&go, &ours, &theirs).await;
+    let ca_crt = ours.ca_crt().await;
+
+    for start in ["injects", "applies its CRDs and injects"] {
+        println!("the Go operator {start}, and has its own certificate");
+        let load = Load::start(&sandbox, Pace { requests_per_second: 16, clients: 8 });
+        load.goes_on_for(64).await;
+        load.so_far().assert_no_failures();
+        if start != "injects" {
+            go.claims_conversion().await;
+        }
+        go.injects(&theirs).await;
+        ours.converts_with(&ca_crt).await;
+        // What needs a conversion may be refused until then.
+        load.stop().await.assert_none_admitted_by_mistake();
+        under_load(&sandbox, async || ()).await;
+    }
+
+    // As before step 4: its own CA goes with its Service.
+    under_load(&sandbox, async || {
+        theirs_convert(&ours, Some(&theirs)).await;
+        go.put(Undecided::Refused, Certificate::Own(&theirs)).await;
+        ours_end(&ours).await;
+    })
+    .await;
+    ours.is_forgotten().await;
+    serves_alone(&sandbox).await;
+}
+
+/// The Go operator judges and converts, and nobody else is there.
+async fn serves_alone(sandbox: &Sandbox) {
+    sandbox.rejects(&model("rail", "ftp://example.org"), &["spec.source.uri"]).await;
+    sandbox.survives(&graph_v1alpha1("otter"), "v1beta1").await;
+    sandbox.delete(&graph_v1alpha1("otter")).await;
 }
 
 /// Nothing fails under a light load: the API server takes seconds for each write of a CRD as it is.
