@@ -101,6 +101,8 @@ pub mod testing;
 
 #[cfg(feature = "cli")]
 pub use cli::Extension;
+#[cfg(feature = "cli")]
+pub use cli::process::{main, main_with, run, run_with};
 pub use conversion::{Strictness, StructuralSchemas};
 #[cfg(feature = "cluster")]
 pub use crds::ConversionGap;
@@ -125,10 +127,10 @@ pub use gateward_core::{
     GroupVersionKind, GroupVersionResource, INCOMPLETE, IntoDefaulted, IntoDefaulter, IntoValidator, IntoVerdict,
     Issue, IssueKind, Issues, LenientView, ListLookup, ListQuery, Lookup, MatchPolicy, MetadataRef, Notes, ObjectName,
     Operation, Ordered, Origins, Outcome, Patch, PathStyle, PathSubject, Provenance, Raw, Reading, Redacted,
-    ReinvocationPolicy, Request, Resource, Review, ReviewObject, ReviewResponse, ReviewSubject, ReviewVersion,
-    RoundTrip, Rule, STASH, Scope, Segment, Severity, SideEffects, Skip, SpareThread, Stash, State, Store, StoreEvent,
-    Subresource, UNKNOWN, UPDATE, UserInfo, Validator, Verdict, WatchedStore, Webhook, WebhookError, WebhookRoute,
-    Webhooks, WebhooksError, dns, go_duration, handler, quantity, resource,
+    ReinvocationPolicy, Request, Resource, Review, ReviewObject, ReviewObserver, ReviewResponse, ReviewSubject,
+    ReviewVersion, RoundTrip, Rule, STASH, Scope, Segment, Severity, SideEffects, Skip, SpareThread, Stash, State,
+    Store, StoreEvent, Subresource, UNKNOWN, UPDATE, UserInfo, Validator, Verdict, WatchedStore, Webhook, WebhookError,
+    WebhookRoute, Webhooks, WebhooksError, dns, go_duration, handler, quantity, resource,
 };
 #[cfg(feature = "check")]
 pub use gateward_lint::{schema, yaml};
@@ -149,31 +151,3 @@ pub use server::{OwnCertificates, ProvidedCertificate, Server, ServerBuilder};
 pub use service::{IntoService, ServiceError};
 #[cfg(feature = "cluster")]
 pub use shutdown_signal::ShutdownSignal;
-
-/// A whole `main`: runs the command line of `operator` with the process's arguments, in a runtime of its own. What the process
-/// lacks for that is said, and is [`Exit::Error`].
-#[cfg(feature = "cli")]
-pub fn main(operator: impl Operator) -> Exit {
-    main_with(operator, &[])
-}
-
-/// The same with further commands.
-#[cfg(feature = "cli")]
-pub fn main_with<P: Operator>(operator: P, extensions: &[&dyn Extension<P>]) -> Exit {
-    match cli::process::runtime() {
-        Ok(runtime) => runtime.block_on(run_with(operator, extensions)),
-        Err(error) => cli::trouble(&error.into()),
-    }
-}
-
-/// Runs the command line of `operator` with the process's arguments, in a runtime of the caller's.
-#[cfg(feature = "cli")]
-pub async fn run(operator: impl Operator) -> Exit {
-    run_with(operator, &[]).await
-}
-
-/// The same with further commands.
-#[cfg(feature = "cli")]
-pub async fn run_with<P: Operator>(operator: P, extensions: &[&dyn Extension<P>]) -> Exit {
-    cli::run(operator, extensions, std::env::args_os().collect()).await
-}

@@ -13,7 +13,8 @@ use super::copy_fields::copy_fields;
 use super::path_mapper::{ComponentLocation, PathMapper, itself};
 use super::pod_template::OriginalVersion;
 use super::preserved::{Entry, Envelope, GRAPH_ANNOTATIONS, PreservedSpec, object};
-use super::{HubGraph, SpokeGraph, mounts, status};
+use super::versions::{HubGraph, SpokeGraph};
+use super::{mounts, status};
 
 type HubSpec = v1beta1::DynamoGraphDeploymentSpec;
 type SpokeSpec = v1alpha1::DynamoGraphDeploymentSpec;

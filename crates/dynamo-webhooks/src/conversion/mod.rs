@@ -25,20 +25,13 @@ pub(crate) mod schemas;
 mod sidecar;
 mod standalone;
 mod status;
+mod versions;
 
 pub(crate) use deployment_request::DeploymentRequestConversion;
 
-use dynamo_api::{v1alpha1, v1beta1};
-use gateward::{ConversionError, Convert, Issues, Provenance, RoundTrip};
+use gateward::{Convert, Issues, Provenance, RoundTrip};
 
-use v1alpha1::DynamoComponentDeployment as SpokeComponent;
-use v1alpha1::DynamoGraphDeployment as SpokeGraph;
-use v1alpha1::DynamoGraphDeploymentScalingAdapter as SpokeAdapter;
-use v1beta1::DynamoComponentDeployment as HubComponent;
-use v1beta1::DynamoGraphDeployment as HubGraph;
-use v1beta1::DynamoGraphDeploymentScalingAdapter as HubAdapter;
-
-type Result<T> = std::result::Result<T, ConversionError>;
+use versions::{HubAdapter, HubComponent, HubGraph, Result, SpokeAdapter, SpokeComponent, SpokeGraph};
 
 /// Converts DynamoGraphDeployment between the versions.
 #[derive(Debug, Clone, Copy)]

@@ -9,7 +9,8 @@ use super::component::{self, Lowered, Service};
 use super::path_mapper::{ComponentLocation, PathMapper};
 use super::pod_template::OriginalVersion;
 use super::preserved::{COMPONENT_ANNOTATIONS, Envelope, PreservedSpec};
-use super::{HubComponent, SpokeComponent, mounts, status};
+use super::versions::{HubComponent, SpokeComponent};
+use super::{mounts, status};
 
 type HubSpec = v1beta1::DynamoComponentDeploymentSpec;
 type SpokeSpec = v1alpha1::DynamoComponentDeploymentSpec;

@@ -9,10 +9,10 @@ use json_patch::Patch;
 use k8s_openapi::api::core::v1::Secret;
 use tracing::info;
 
-use super::LOG_TARGET;
 use super::leader::LeaderContext;
 use super::snapshot::Snapshot;
 use crate::injection::{ConversionReadiness, TargetEntry, TargetObject};
+use crate::lease::LOG_TARGET;
 use crate::namespace_lease::OwnConfiguration;
 use crate::request::RequestError;
 use crate::secrets::ManagedSecret;

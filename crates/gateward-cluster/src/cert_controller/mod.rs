@@ -26,7 +26,7 @@ use tokio::task::JoinSet;
 use crate::config::ControllerConfig;
 use crate::connection::Connection;
 use crate::fail_point;
-use crate::lease::{LOG_TARGET, LeaderElector, Leadership};
+use crate::lease::{LeaderElector, Leadership};
 use crate::namespace_lease::{HolderState, NamespaceClaims};
 use crate::replicas::Replicas;
 use crate::secrets::state_secret;

@@ -7,12 +7,11 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tracing::{info, warn};
 
-use super::LOG_TARGET;
 use super::apply::WriteOutcome;
 use super::leader::LeaderContext;
 use crate::config::{ClaimedNamespaces, ClaimsConfig, ControllerConfig, ServedNamespaces};
 use crate::connection::Connection;
-use crate::lease::Leadership;
+use crate::lease::{LOG_TARGET, Leadership};
 use crate::namespace_lease::{
     ExcludedClaims, HolderState, LeaseHolder, LeaseWatch, NamespaceClaims, ObservedClaims, ObservedConfigurations,
     marker,

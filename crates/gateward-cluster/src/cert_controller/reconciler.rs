@@ -8,7 +8,6 @@ use gateward_certs::rotation::{CertificateSpec, StateHash, Wait};
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, info, warn};
 
-use super::LOG_TARGET;
 use super::apply::WriteOutcome;
 use super::leader::LeaderContext;
 use super::snapshot::{Action, Basis, Decision, Snapshot};
@@ -17,6 +16,7 @@ use crate::config::ControllerConfig;
 use crate::connection::Connection;
 use crate::fail_point::{self, Side};
 use crate::injection::{ConversionAction, ConversionReadiness};
+use crate::lease::LOG_TARGET;
 use crate::replicas::Replicas;
 use crate::request::Backoff;
 use crate::secrets::state_secret;

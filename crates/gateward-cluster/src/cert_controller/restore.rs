@@ -11,11 +11,11 @@ use gateward_certs::{CaBundle, Provision};
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, warn};
 
-use super::LOG_TARGET;
 use super::apply::WriteOutcome;
 use super::leader::LeaderContext;
 use super::status_store::StatusTopic;
 use crate::injection::{ConversionAction, TargetEntry, TargetObject};
+use crate::lease::LOG_TARGET;
 use crate::request::RequestError;
 
 /// An object that a watch has seen changed.

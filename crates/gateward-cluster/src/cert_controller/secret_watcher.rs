@@ -12,11 +12,11 @@ use rustls::pki_types::ServerName;
 use tokio::sync::Notify;
 use tracing::{debug, info};
 
-use super::LOG_TARGET;
 use super::own_pair::{STAYS, SecretUpdate, judge, trust};
 use super::provided_pair::ProvidedPair;
 use super::status_store::{StatusStore, StatusTopic};
 use crate::connection::Connection;
+use crate::lease::LOG_TARGET;
 use crate::request::{Backoff, ErrorStreak};
 use crate::secrets::{ManagedSecret, SecretStore, data};
 

@@ -7,10 +7,10 @@ use gateward_certs::secret::ServingCertificate;
 use tokio::sync::watch;
 use tracing::{info, warn};
 
-use super::LOG_TARGET;
 use crate::config::InjectionRules;
 use crate::injected::InjectedCaBundles;
 use crate::injection::{TargetObject, WatchScope, target_statuses};
+use crate::lease::LOG_TARGET;
 use crate::send_if_changed::send_if_changed;
 use crate::status::ControllerStatus;
 

@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use kube::api::ListParams;
 
-use super::InspectError;
+use super::error::InspectError;
 use crate::connection::Connection;
 use crate::request::with_read_timeout;
 

@@ -1,12 +1,14 @@
 //! Inspects the certificates of an installation from outside, for `certs status` and `certs rotate`.
 
 mod configuration;
+mod error;
 mod provided;
 mod summary;
 
 use std::time::SystemTime;
 
 pub use configuration::configuration_file;
+pub use error::InspectError;
 pub use provided::ProvidedStatus;
 pub(crate) use provided::certificate_name;
 pub use summary::{CertificateSummary, RotationSummary, Summary, TargetSummary};
@@ -25,7 +27,7 @@ use crate::config::ControllerConfig;
 use crate::connection::Connection;
 use crate::injection::{TargetObject, TargetState, TargetStatus, TargetStore, target_statuses};
 use crate::lease::{LeaseStatus, lease_status};
-use crate::request::{RequestError, with_short_timeout};
+use crate::request::with_short_timeout;
 use crate::secrets::{ManagedSecret, SecretStore, ca, version};
 use crate::status::Leader;
 
@@ -62,55 +64,6 @@ pub enum RotationRequestOutcome {
     AlreadyRequested,
     /// A rotation is under way.
     InProgress,
-}
-
-/// Why an inspection or a request failed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum InspectError {
-    /// A request to the API server failed.
-    #[error("{0}")]
-    Request(String),
-    /// cert-manager makes the certificates.
-    #[error(
-        "cert-manager provides the certificate: there is nothing of ours to rotate; renew it with `cmctl renew -n \
-         {namespace} {certificate}`"
-    )]
-    ByCertManager {
-        /// The namespace.
-        namespace: String,
-        /// The Certificate.
-        certificate: String,
-    },
-    /// The user makes the certificates.
-    #[error(
-        "the user provides the certificate: there is nothing of ours to rotate; add the new CA to webhook.caBundle, then \
-         replace Secret {secret}, then remove the old CA from webhook.caBundle"
-    )]
-    ByTheUser {
-        /// The Secret.
-        secret: String,
-    },
-    /// There is no usable CA to rotate.
-    #[error("there is no usable CA in Secret {secret}: {state}; the leader makes one by itself")]
-    NoCa {
-        /// The Secret.
-        secret: String,
-        /// What is there.
-        state: String,
-    },
-    /// The Secret was changed at the same moment.
-    #[error("Secret {secret} was changed at the same moment; try again")]
-    Changed {
-        /// The Secret.
-        secret: String,
-    },
-}
-
-impl From<RequestError> for InspectError {
-    fn from(why: RequestError) -> Self {
-        Self::Request(why.to_string())
-    }
 }
 
 /// Reads everything once.

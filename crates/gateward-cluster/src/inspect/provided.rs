@@ -7,7 +7,7 @@ use gateward_certs::trust::{ObservedTrust, next_step};
 use gateward_certs::{CaBundle, CaInjection, ChainFault, ChainRules, Provision, ProvisionMode, chain_faults};
 use k8s_openapi::api::core::v1::Secret;
 
-use super::InspectError;
+use super::error::InspectError;
 use crate::cert_controller::{OTHERS_WRITE, observed_trust};
 use crate::config::ControllerConfig;
 use crate::injection::TargetObject;

@@ -5,7 +5,8 @@ use std::time::SystemTime;
 
 use kube::{Api, Client};
 
-use super::{HandOver, PlannedRelease, PreflightCheck, PreflightResult};
+use super::check::{PreflightCheck, PreflightResult};
+use super::planned_release::{HandOver, PlannedRelease};
 use crate::any_lease::AnyLease;
 use crate::config::{ControllerConfig, ServedNamespaces};
 use crate::connection::Connection;

@@ -10,7 +10,8 @@ use kube::api::ListParams;
 use kube::core::Status;
 use kube::{Api, Client};
 
-use super::{PlannedRelease, PreflightCheck, PreflightResult};
+use super::check::{PreflightCheck, PreflightResult};
+use super::planned_release::PlannedRelease;
 use crate::config::ServiceName;
 use crate::failure::with_timeout;
 use crate::request::{RequestError, with_read_timeout};

@@ -9,7 +9,8 @@ use k8s_openapi::api::authorization::v1::{ResourceAttributes, SubjectAccessRevie
 use k8s_openapi::api::core::v1::ServiceAccount;
 use kube::{Api, Client};
 
-use super::{PlannedRelease, PreflightCheck, PreflightResult};
+use super::check::{PreflightCheck, PreflightResult};
+use super::planned_release::PlannedRelease;
 use crate::config::ServedNamespaces;
 use crate::permissions::{Need, Permission, PermissionNames, Permissions, permissions};
 use crate::request::{READ_TIMEOUT, RequestError, with_read_timeout};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use gateward_certs::rotation::CertificateSpec;
 use gateward_certs::{CommonName, Lifetimes, Provision, ServerNames, SystemKeys};
 
-use super::{HandOver, PlannedRelease};
+use super::planned_release::{HandOver, PlannedRelease};
 use crate::config::{
     ClaimsConfig, ControllerConfig, InjectionRules, IssuanceConfig, LeaseConfig, LeaseTimes, ReplicaConfig,
     SecretNames, ServedNamespaces,

@@ -10,8 +10,8 @@ use gateward_core::{FieldPath, Segment, Severity, terminal};
 use gateward_lint::diagnostic::{Colour, Diagnostic, ObjectRef, folded, json};
 use gateward_lint::yaml::Source;
 
+use super::checked_object::CheckedObject;
 use super::finding::{CEL, Finding, SCHEMA};
-use super::judge::CheckedObject;
 use super::subject::Subject;
 
 /// Findings in the order of files and lines, and what was looked at.

@@ -3,10 +3,10 @@
 use gateward_core::{Scope, StoreEvent, WatchedStore};
 use serde_json::Value;
 
+use super::checker::{Checker, read};
 use super::judge::NAMESPACE;
 use super::stored::Stored;
 use super::subject::{gvk_of, meta, objects};
-use super::{Checker, read};
 
 impl Checker<'_> {
     /// Fills the stores that handlers read: with what the cluster has, and the stored objects and those of the files, each

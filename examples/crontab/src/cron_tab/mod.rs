@@ -4,6 +4,7 @@ pub mod conversion;
 pub mod limits;
 pub mod rules;
 pub mod siblings;
+mod status;
 pub mod v1;
 pub mod v2;
 
@@ -11,18 +12,10 @@ use std::time::Duration;
 
 use gateward::FailurePolicy;
 use gateward::prelude::*;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use crate::cron_policy::CronPolicy;
 
-/// What is there of a CronTab; the same in both versions.
-#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
-pub struct CronTabStatus {
-    /// How many run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub replicas: Option<i32>,
-}
+pub use status::CronTabStatus;
 
 /// One replica, unless the user says another number.
 pub fn one_replica(mut new: v2::CronTab, _: &Request) -> v2::CronTab {

@@ -1,6 +1,6 @@
 //! Version v1: the schedule is called `cronSpec`, and every schedule is in UTC.
 
-use super::CronTabStatus;
+use super::status::CronTabStatus;
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

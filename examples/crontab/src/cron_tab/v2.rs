@@ -1,6 +1,6 @@
 //! Version v2, the hub.
 
-use super::CronTabStatus;
+use super::status::CronTabStatus;
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@ use gateward::{FieldPath, INCOMPLETE, Issues};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::HubStatus;
+use super::versions::HubStatus;
 
 /// Of an object only what every object has.
 static ANY_OBJECT: LazyLock<Option<Schema>> = LazyLock::new(|| {

@@ -13,22 +13,17 @@ mod spec;
 mod status;
 #[cfg(test)]
 mod tests;
+mod versions;
 
+use dynamo_api::Raw;
 use dynamo_api::pod::JobSpec;
-use dynamo_api::{Raw, v1alpha1, v1beta1};
 use gateward::conversion::equivalence::same;
 use gateward::{Convert, Issues, Provenance, Resource, RoundTrip};
 
-use super::Result;
 use super::preserved::REQUEST_KEYS;
+use super::versions::Result;
 use annotations::PreservedFields;
-
-type SpokeObject = v1alpha1::DynamoGraphDeploymentRequest;
-type SpokeSpec = v1alpha1::DynamoGraphDeploymentRequestSpec;
-type SpokeStatus = v1alpha1::DynamoGraphDeploymentRequestStatus;
-type HubObject = v1beta1::DynamoGraphDeploymentRequest;
-type HubSpec = v1beta1::DynamoGraphDeploymentRequestSpec;
-type HubStatus = v1beta1::DynamoGraphDeploymentRequestStatus;
+use versions::{HubObject, HubSpec, HubStatus, SpokeObject, SpokeSpec, SpokeStatus};
 
 /// Converts DynamoGraphDeploymentRequest between the versions.
 #[derive(Debug, Clone, Copy)]

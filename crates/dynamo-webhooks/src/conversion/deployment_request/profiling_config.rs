@@ -4,8 +4,8 @@ use dynamo_api::Json;
 use dynamo_api::v1beta1::{ModelCache, OptimizationType, Sla, Workload};
 use serde_json::{Map, Number, Value};
 
-use super::HubSpec;
 use super::free_form::{self, number};
+use super::versions::HubSpec;
 
 /// The fields of v1beta1 that the configuration has.
 #[derive(Debug, Default)]

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use gateward::{FieldPath, Provenance, Segment};
 
-use super::{HubObject, SpokeObject, profiling_job};
+use super::profiling_job;
+use super::versions::{HubObject, SpokeObject};
 
 /// A field of v1beta1 and that of v1alpha1, each as its path.
 type Paths = LazyLock<Vec<(FieldPath, FieldPath)>>;

@@ -5,7 +5,8 @@ use dynamo_api::v1beta1::{Backend, Features, Mocker, Overrides, Sla, Workload};
 use serde_json::{Map, Value};
 
 use super::profiling_job::{self, ProfilerPod};
-use super::{HubSpec, SpokeSpec, free_form, profiling_config};
+use super::versions::{HubSpec, SpokeSpec};
+use super::{free_form, profiling_config};
 use crate::conversion::copy_fields::copy_fields;
 
 /// The members of a profiling job that v1alpha1 lacks.

@@ -4,7 +4,8 @@ use dynamo_api::v1alpha1::{DeploymentStatus, RequestState};
 use dynamo_api::v1beta1::{ProfilingResults, RequestPhase};
 use gateward::Issues;
 
-use super::{HubStatus, SpokeStatus, generated_deployment};
+use super::generated_deployment;
+use super::versions::{HubStatus, SpokeStatus};
 use crate::conversion::copy_fields::copy_fields;
 
 /// Converts a v1alpha1 status to v1beta1, with the `preserved` v1beta1 fields.

@@ -25,10 +25,7 @@ mod tests;
 use std::time::Duration;
 
 use gateward::Provision;
-use gateward::config::{
-    ClaimTreatment, ConfigError, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess, Problem,
-};
-use serde_json::Value;
+use gateward::config::{ClaimTreatment, HttpVersions, KeyAlgorithm, ListenAddress, LogFormat, MetricsAccess, Problem};
 
 use crate::operator::facts::Gate;
 
@@ -118,11 +115,4 @@ pub struct Read {
     pub configuration: OperatorConfiguration,
     /// What its author should know.
     pub warnings: Vec<Problem>,
-}
-
-impl OperatorConfiguration {
-    /// Reads a document. The error lists all problems.
-    pub fn read(document: &Value) -> Result<Read, ConfigError> {
-        reading::read(document)
-    }
 }

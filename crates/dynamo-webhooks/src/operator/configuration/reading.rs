@@ -28,14 +28,17 @@ const LONGEST_LEASE: Duration = Duration::from_hours(1);
 /// The namespace that a cluster is mended from, whatever becomes of the webhooks.
 const NEVER_JUDGED: &str = "kube-system";
 
-pub(super) fn read(document: &Value) -> Result<Read, ConfigError> {
-    let mut findings = Findings::default();
-    schema::compare(document, &mut findings);
-    let mut reader = Reader { document, findings };
-    reader.is_an_operator_configuration();
-    let configuration = reader.configuration();
-    let Findings { errors, warnings } = reader.findings;
-    if errors.is_empty() { Ok(Read { configuration, warnings }) } else { Err(ConfigError(errors)) }
+impl OperatorConfiguration {
+    /// Reads a document. The error lists all problems.
+    pub fn read(document: &Value) -> Result<Read, ConfigError> {
+        let mut findings = Findings::default();
+        schema::compare(document, &mut findings);
+        let mut reader = Reader { document, findings };
+        reader.is_an_operator_configuration();
+        let configuration = reader.configuration();
+        let Findings { errors, warnings } = reader.findings;
+        if errors.is_empty() { Ok(Read { configuration, warnings }) } else { Err(ConfigError(errors)) }
+    }
 }
 
 /// A document that was compared with the schema before: values of a wrong type are errors already, and count as not set.

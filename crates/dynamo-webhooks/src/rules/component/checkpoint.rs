@@ -3,7 +3,7 @@
 use dynamo_api::v1beta1::{Checkpoint, Experimental};
 use gateward::{CREATE_AND_UPDATE, FieldPath, Issue, Issues, Rule};
 
-use super::{ComponentContext, on_components};
+use super::context::{ComponentContext, on_components};
 use crate::operator::facts::Gate;
 use crate::rules::grove::{gpu_memory_service, shares_gpu_memory_between_pods};
 

@@ -3,7 +3,7 @@
 use dynamo_api::v1beta1::{BackendFramework, ComponentSpec};
 use gateward::{FieldPath, Issue, Rule};
 
-use super::pod::{Pod, container_path};
+use super::pod_view::{Pod, container_path};
 
 /// A finding of `rule` where vLLM's arguments ask for elastic expert parallelism on Ray and no command says how the
 /// engine is started: the operator's own command would start it without Ray.

@@ -3,7 +3,7 @@
 use dynamo_api::v1beta1::ComponentType;
 use gateward::{CREATE_AND_UPDATE, Issues, Rule};
 
-use super::{ComponentContext, InferencePool, SourceVersion, on_components};
+use super::context::{ComponentContext, InferencePool, SourceVersion, on_components};
 
 const PICKER: Rule = rule! {
     id: "SHARED-46",

@@ -4,9 +4,9 @@ use dynamo_api::v1beta1::{ComponentSpec, ComponentType, Experimental, Failover, 
 use gateward::{BadValue, CREATE_AND_UPDATE, FieldPath, Issues, Rule, UPDATE};
 use serde_json::{Value, json};
 
+use super::context::{ComponentContext, ComponentUpdate, on_components};
 use super::gpu::GpuCount;
 use super::gpu_memory::want_of_gpus;
-use super::{ComponentContext, ComponentUpdate, on_components};
 use crate::rules::grove::failover;
 
 const NEEDS_SERVICE: Rule = rule! {

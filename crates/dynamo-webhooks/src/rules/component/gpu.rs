@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dynamo_api::Quantity;
 
-use super::pod::{Pod, container_path};
+use super::pod_view::{Pod, container_path};
 
 /// How many GPUs a container asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

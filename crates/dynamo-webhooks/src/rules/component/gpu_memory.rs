@@ -6,8 +6,8 @@ use dynamo_api::v1beta1::{Experimental, GpuMemoryService, PodMode};
 use gateward::{BadValue, CREATE_AND_UPDATE, FieldPath, Issues, Rule, UPDATE};
 use serde_json::Value;
 
+use super::context::{ComponentContext, ComponentUpdate, on_components};
 use super::gpu::GpuCount;
-use super::{ComponentContext, ComponentUpdate, on_components};
 use crate::rules::grove::{gpu_memory_service, shares_gpu_memory_between_pods};
 
 const WORKERS: Rule = rule! {

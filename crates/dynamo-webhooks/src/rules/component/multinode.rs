@@ -4,7 +4,7 @@ use dynamo_api::v1beta1::{ComponentSpec, ComponentType};
 use gateward::{BadValue, CREATE_AND_UPDATE, Issues, Rule, UPDATE};
 use serde_json::{Value, json};
 
-use super::{ComponentContext, ComponentOperation, ComponentUpdate, on_components};
+use super::context::{ComponentContext, ComponentOperation, ComponentUpdate, on_components};
 use crate::rules::grove::nodes;
 
 const SUPPORTED: Rule = rule! {

@@ -4,7 +4,7 @@ use dynamo_api::v1beta1::ComponentSpec;
 use gateward::{BadValue, CREATE_AND_UPDATE, Issues, Rule, UPDATE};
 use serde_json::Value;
 
-use super::{ComponentContext, ComponentUpdate, DeploymentKind, on_components};
+use super::context::{ComponentContext, ComponentUpdate, DeploymentKind, on_components};
 use crate::rules::grove::forces_scaling_group;
 
 const MIN_AVAILABLE: Rule = rule! {

@@ -6,7 +6,7 @@ use dynamo_api::constants::{LEADER_ROLE, WORKER_ROLE};
 use dynamo_api::v1beta1::{ComponentRole, Multinode};
 use gateward::{CREATE_AND_UPDATE, FieldPath, Issues, Rule, UPDATE};
 
-use super::{ComponentContext, ComponentUpdate, on_components};
+use super::context::{ComponentContext, ComponentUpdate, on_components};
 use crate::rules::grove::{node_count, nodes};
 use crate::rules::provider_override::{self, OverrideLocation};
 

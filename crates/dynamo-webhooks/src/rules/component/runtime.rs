@@ -6,8 +6,8 @@ use dynamo_api::v1alpha1;
 use dynamo_api::v1beta1::{ComponentSpec, EppConfig};
 use gateward::{CREATE, FieldPath, Issue, Issues, Rule, UPDATE};
 
-use super::pod::{Pod, container_path};
-use super::{DeploymentKind, on_components};
+use super::context::{DeploymentKind, on_components};
+use super::pod_view::{Pod, container_path};
 use crate::rules::runtime_version::{RuntimeVersion, unversioned};
 
 pub(crate) const NO_CONFIG_WHERE_OPERATED: Rule = rule! {

@@ -2,7 +2,8 @@
 
 use gateward::{Issues, Rule, UPDATE};
 
-use super::{ComponentUpdate, DeploymentContext, DeploymentKind, ScalePermission, on_components};
+use super::context::{ComponentUpdate, DeploymentContext, DeploymentKind, on_components};
+use crate::operator::principals::ScalePermission;
 
 const REPLICAS: Rule = rule! {
     id: "SHARED-64",

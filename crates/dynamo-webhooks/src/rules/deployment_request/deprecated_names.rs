@@ -4,7 +4,7 @@ use dynamo_api::constants::REQUEST_SPEC_STASH;
 use gateward::{FieldPath, Issues, Rule, Segment};
 use serde_json::Value;
 
-use super::{ON_DEPLOYMENT_REQUESTS, at};
+use super::applies_to::{ON_DEPLOYMENT_REQUESTS, at};
 
 pub(crate) const CURRENT_NAMES: Rule = rule! {
     id: "DGDR-B9",

@@ -3,7 +3,7 @@
 use dynamo_api::v1beta1::RequestPhase;
 use gateward::{FieldPath, Issues, Rule, UPDATE};
 
-use super::ON_DEPLOYMENT_REQUESTS;
+use super::applies_to::ON_DEPLOYMENT_REQUESTS;
 use super::release::AutoApply;
 use super::spec_change::SpecChange;
 

@@ -3,6 +3,7 @@
 //! v1beta1 objects are validated by DGDR-B1 to DGDR-B10 and defaulted by DGDR-D2. v1alpha1 objects are validated as they
 //! were sent: by DGDR-A1 to DGDR-A8, and by those of the others whose fields exist there.
 
+mod applies_to;
 mod defaults;
 mod deprecated_names;
 mod embedded;
@@ -19,24 +20,10 @@ mod v1beta1;
 
 use dynamo_api::crds;
 use dynamo_api::v1beta1::DynamoGraphDeploymentRequest;
-use gateward::{CREATE_AND_UPDATE, DeletingObjects, Endpoint, FieldPath, Rule, Webhook};
+use gateward::{DeletingObjects, Endpoint, Rule, Webhook};
 
 use crate::conversion::DeploymentRequestConversion;
 use crate::conversion::schemas::CrdSchemas;
-
-/// The common part of rules on both versions.
-const ON_DEPLOYMENT_REQUESTS: Rule = Rule {
-    kinds: &["DynamoGraphDeploymentRequest"],
-    versions: &["v1alpha1", "v1beta1"],
-    page: "docs/rule-book/deployment-request.md",
-    ..Rule::on(CREATE_AND_UPDATE)
-};
-
-/// The common part of rules on v1alpha1.
-const ON_V1ALPHA1: Rule = Rule { versions: &["v1alpha1"], ..ON_DEPLOYMENT_REQUESTS };
-
-/// The common part of rules on v1beta1.
-const ON_V1BETA1: Rule = Rule { versions: &["v1beta1"], ..ON_DEPLOYMENT_REQUESTS };
 
 pub(crate) const RULES: &[&Rule] = &[
     &v1alpha1::GPU_DISCOVERY_FIELD,
@@ -79,9 +66,4 @@ pub(crate) fn kind() -> Webhook<DynamoGraphDeploymentRequest> {
         .crd(crds::GRAPH_DEPLOYMENT_REQUEST.json)
         .deleting_objects(DeletingObjects::Skip)
         .rules(RULES.iter().copied())
-}
-
-/// A field of the spec.
-fn at(field: &'static str) -> FieldPath {
-    FieldPath::field("spec") / field
 }

@@ -4,7 +4,7 @@ use dynamo_api::v1alpha1::{Backend, DynamoGraphDeploymentRequestSpec as Spec};
 use gateward::{FieldPath, Issues, Rule};
 use serde_json::{Map, Value};
 
-use super::{ON_V1ALPHA1, at};
+use super::applies_to::{ON_V1ALPHA1, at};
 use crate::operator::facts::ClusterFacts;
 
 pub(crate) const GIVEN: Rule = rule! {

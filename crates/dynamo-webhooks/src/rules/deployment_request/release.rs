@@ -2,7 +2,7 @@
 
 use gateward::{CREATE, FieldPath, Issues, Rule, UPDATE};
 
-use super::{ON_DEPLOYMENT_REQUESTS, at};
+use super::applies_to::{ON_DEPLOYMENT_REQUESTS, at};
 use crate::rules::runtime_version::{RuntimeVersion, unversioned};
 
 pub(crate) const ON_CREATE: Rule = rule! {

@@ -5,10 +5,11 @@ use dynamo_api::v1alpha1::{DynamoGraphDeploymentRequest, DynamoGraphDeploymentRe
 use dynamo_api::v1beta1::{DynamoGraphDeploymentRequestSpec as HubSpec, RequestPhase};
 use gateward::{Convert, Issues, Provenance, Request, Rule, Validator, handler};
 
+use super::applies_to::{ON_V1ALPHA1, at};
 use super::freeze::{self, StoredRequest};
 use super::release::{self, AutoApply, ImageField, Release};
 use super::spec_change::SpecChange;
-use super::{ON_V1ALPHA1, at, deprecated_names, embedded, profiling_config, stash};
+use super::{deprecated_names, embedded, profiling_config, stash};
 use crate::conversion::DeploymentRequestConversion;
 use crate::operator::facts::ClusterFacts;
 

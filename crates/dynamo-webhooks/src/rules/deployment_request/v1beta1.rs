@@ -5,10 +5,11 @@ use dynamo_api::v1beta1::{
 };
 use gateward::{Issues, Request, Rule, Validator, handler};
 
+use super::applies_to::{ON_V1BETA1, at};
 use super::freeze::{self, StoredRequest};
 use super::release::{self, AutoApply, ImageField, Release};
 use super::spec_change::SpecChange;
-use super::{ON_V1BETA1, at, deprecated_names, embedded};
+use super::{deprecated_names, embedded};
 use crate::operator::facts::ClusterFacts;
 
 pub(crate) const GPUS_KNOWN: Rule = rule! {

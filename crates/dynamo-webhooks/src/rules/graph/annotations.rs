@@ -7,7 +7,7 @@ use dynamo_api::constants::{
 use dynamo_api::v1beta1::{DynamoGraphDeployment, PodMode};
 use gateward::{FieldPath, Issues, Rule};
 
-use super::GRAPHS;
+use super::applies_to::GRAPHS;
 use crate::rules::grove;
 
 const ORIGIN: Rule = rule! {

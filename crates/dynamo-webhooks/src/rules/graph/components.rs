@@ -4,7 +4,8 @@ use dynamo_api::constants::GROVE_NAME_LIMIT;
 use dynamo_api::v1beta1::{BackendFramework, ComponentSpec, DynamoGraphDeployment};
 use gateward::{FieldPath, Issues, Rule};
 
-use super::{GRAPHS, power};
+use super::applies_to::GRAPHS;
+use super::power;
 use crate::rules::component::elastic;
 use crate::rules::grove::{self, GroveNames, WorkloadBackend};
 

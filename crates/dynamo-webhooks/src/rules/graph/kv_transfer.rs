@@ -3,7 +3,7 @@
 use dynamo_api::v1beta1::{DynamoGraphDeployment, Enforcement, KvTransferPolicy};
 use gateward::{FieldPath, Issues, Rule, UPDATE, dns};
 
-use super::GRAPHS;
+use super::applies_to::GRAPHS;
 use super::lookups::TopologyLookup;
 use super::topology::{NOT_EVALUATED, listed};
 use crate::rules::grove::WorkloadBackend;

@@ -1,6 +1,7 @@
 //! Admission of DynamoGraphDeployment: sections 7, 8 and 15 of the rule book.
 
 mod annotations;
+mod applies_to;
 mod components;
 pub(crate) mod defaults;
 mod kv_transfer;
@@ -15,7 +16,7 @@ use dynamo_api::constants::WORKLOAD_PROVIDER;
 use dynamo_api::crds;
 use dynamo_api::v1alpha1;
 use dynamo_api::v1beta1::DynamoGraphDeployment;
-use gateward::{CREATE_AND_UPDATE, Endpoint, FieldPath, Issues, Request, Rule, Validator, Verdict, Webhook, handler};
+use gateward::{Endpoint, FieldPath, Issues, Request, Rule, Validator, Verdict, Webhook, handler};
 
 use crate::conversion::GraphConversion;
 use crate::conversion::schemas::CrdSchemas;
@@ -25,15 +26,9 @@ use crate::rules;
 use crate::rules::component::{self, ComponentOperation, DeploymentContext, DeploymentKind, SourceVersion};
 use crate::rules::grove::WorkloadBackend;
 use crate::rules::provider_override::{self, OverrideLocation};
+use applies_to::GRAPHS;
 use lookups::Lookups;
 use update::ComponentIndex;
-
-const GRAPHS: Rule = Rule {
-    kinds: &["DynamoGraphDeployment"],
-    versions: &["v1alpha1", "v1beta1"],
-    page: "docs/rule-book/graph.md",
-    ..Rule::on(CREATE_AND_UPDATE)
-};
 
 const PRIORITY_NEEDS_GROVE: Rule = rule! {
     id: "DGD-47",
@@ -191,10 +186,6 @@ fn each_component(
         };
         component::stateless(component, &at, operation, deployment, issues);
     }
-}
-
-fn component_path(index: usize) -> FieldPath {
-    (FieldPath::field("spec") / "components").index(index)
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use dynamo_api::constants::{GPU_POWER_LIMIT, GPU_RESOURCE};
 use dynamo_api::v1beta1::ComponentSpec;
 use gateward::{FieldPath, Issues, Rule, UPDATE};
 
-use super::GRAPHS;
-use crate::rules::component::pod::{Pod, container_path};
+use super::applies_to::GRAPHS;
+use crate::rules::component::pod_view::{Pod, container_path};
 use crate::rules::grove;
 
 const NUMBER: Rule = rule! {

@@ -4,7 +4,7 @@ use dynamo_api::constants::{PROVIDER_COMPONENT, PROVIDER_GROVE, WORKLOAD_PROVIDE
 use dynamo_api::v1beta1::DynamoGraphDeployment;
 use gateward::{FieldPath, Issues, Request, Rule, UPDATE};
 
-use super::GRAPHS;
+use super::applies_to::GRAPHS;
 use crate::operator::facts::ClusterFacts;
 use crate::operator::principals;
 

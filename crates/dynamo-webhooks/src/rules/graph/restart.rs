@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use dynamo_api::v1beta1::{DynamoGraphDeployment, Restart, RestartStrategyType, RollingUpdatePhase};
 use gateward::{FieldPath, Issues, MOST_ISSUES, Rule, UPDATE};
 
-use super::GRAPHS;
+use super::applies_to::GRAPHS;
 
 const NO_PARALLEL_ORDER: Rule = rule! {
     id: "DGD-56",

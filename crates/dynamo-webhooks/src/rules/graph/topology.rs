@@ -4,8 +4,8 @@ use dynamo_api::constants::{PROVIDER_GROVE, WORKLOAD_PROVIDER};
 use dynamo_api::v1beta1::{ComponentSpec, DynamoGraphDeployment, GraphTopologyConstraint, ProviderOverride};
 use gateward::{FieldPath, Issues, Rule, UPDATE};
 
+use super::applies_to::GRAPHS;
 use super::lookups::TopologyLookup;
-use super::{GRAPHS, component_path};
 use crate::rules::provider_override::{OverrideLocation, sets_topology};
 
 const ONE_SOURCE: Rule = rule! {
@@ -196,4 +196,8 @@ pub(super) fn check_update(old: &DynamoGraphDeployment, new: &DynamoGraphDeploym
         let issue = CONSTANT.invalid(path(), value).message("field is immutable");
         issues.add(issue.help("delete the graph and recreate it"));
     }
+}
+
+fn component_path(index: usize) -> FieldPath {
+    (FieldPath::field("spec") / "components").index(index)
 }

@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use dynamo_api::v1beta1::{BackendFramework, ComponentSpec, DynamoGraphDeployment};
 use gateward::{FieldPath, Issues, Rule, UPDATE};
 
-use super::{GRAPHS, kv_transfer, power, restart, topology};
+use super::applies_to::GRAPHS;
+use super::{kv_transfer, power, restart, topology};
 use crate::rules::component::{self, DeploymentContext};
 use crate::rules::provider_override;
 

@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 
 use Shape::{BigCount, Count, ListOf, MapOf, Members, Text, Truth};
 
-use super::{Target, VALUE_COMPLETE, VALUE_OWNED, VALUE_READABLE};
+use super::catalogue::{VALUE_COMPLETE, VALUE_OWNED, VALUE_READABLE};
+use super::target::Target;
 
 /// Judges the value of an override with this target.
 pub(super) fn check(target: Target, value: Option<&Json>, at: &FieldPath, issues: &mut Issues) {

@@ -1,69 +1,17 @@
 //! Overrides of what the workload provider is given (section 10 of the rule book): OVR-01 to OVR-10.
 
+mod catalogue;
 mod fragment;
+mod target;
 
-use dynamo_api::constants::{LEADER_ROLE, OVERRIDE_API_VERSION, PROVIDER_GROVE, WORKER_ROLE};
-use dynamo_api::v1beta1::{ComponentRole, ComponentSpec, ProviderOverride};
-use gateward::{CREATE_AND_UPDATE, FieldPath, Issue, Issues, Rule, UPDATE};
+use dynamo_api::constants::{OVERRIDE_API_VERSION, PROVIDER_GROVE};
+use dynamo_api::v1beta1::ProviderOverride;
+use gateward::{FieldPath, Issue, Issues};
 
-use crate::rules::grove;
+use catalogue::{API_VERSION, GRAPHS_ONLY, PLACE_HAS_TARGET, PROVIDER_KNOWN, PROVIDER_SUPPORTED, TARGET, UNCHANGED};
 
-/// The location of a provider override.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum OverrideLocation<'a> {
-    /// The spec of a graph.
-    Root,
-    /// A component of a graph.
-    Component(&'a ComponentSpec),
-    /// A role of a component of a graph.
-    Role(&'a ComponentSpec, &'a ComponentRole),
-    /// A DynamoComponentDeployment.
-    Standalone,
-}
-
-/// The kind of Grove's object that an override is laid over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Target {
-    /// The object of the whole graph.
-    Set,
-    /// The object of a component in a scaling group.
-    ScalingGroup,
-    /// The object of any other component, and of a role.
-    Clique,
-}
-
-impl Target {
-    /// The name as it is written.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Set => "PodCliqueSet",
-            Self::ScalingGroup => "PodCliqueScalingGroupConfig",
-            Self::Clique => "PodCliqueTemplateSpec",
-        }
-    }
-
-    /// The target of this name.
-    fn named(name: &str) -> Option<Self> {
-        [Self::Set, Self::ScalingGroup, Self::Clique].into_iter().find(|target| target.as_str() == name)
-    }
-
-    /// The target that an override at this place has; `None` where there is none.
-    pub(crate) fn expected(location: OverrideLocation) -> Option<Self> {
-        match location {
-            OverrideLocation::Root => Some(Self::Set),
-            OverrideLocation::Component(component) if grove::uses_scaling_group(component) => Some(Self::ScalingGroup),
-            OverrideLocation::Component(_) => Some(Self::Clique),
-            OverrideLocation::Role(component, role) => has_clique(component, role).then_some(Self::Clique),
-            OverrideLocation::Standalone => None,
-        }
-    }
-}
-
-/// Whether Grove makes exactly one clique for the role: a GPU memory service between pods splits it into several.
-fn has_clique(component: &ComponentSpec, role: &ComponentRole) -> bool {
-    let known = role.name == LEADER_ROLE || role.name == WORKER_ROLE;
-    known && grove::nodes(component) > 1 && !grove::shares_gpu_memory_between_pods(component)
-}
+pub(crate) use catalogue::RULES;
+pub(crate) use target::{OverrideLocation, Target};
 
 /// Whether the target of an override without one can be derived (DEF-06).
 pub(crate) fn is_resolvable(overlay: &ProviderOverride, provider: Option<&str>) -> bool {
@@ -165,109 +113,6 @@ pub(crate) fn unchanged(
         }
     }
 }
-
-const GRAPHS: Rule = Rule {
-    kinds: &["DynamoGraphDeployment"],
-    versions: &["v1alpha1", "v1beta1"],
-    page: "docs/rule-book/provider-override.md",
-    ..Rule::on(CREATE_AND_UPDATE)
-};
-
-/// OVR-01.
-pub(crate) const GRAPHS_ONLY: Rule = rule! {
-    id: "OVR-01",
-    summary: "a component that is deployed on its own has no provider override",
-    help: "leave it out, or put the component into a DynamoGraphDeployment",
-    kinds: &["DynamoComponentDeployment"],
-    ..GRAPHS
-};
-
-/// OVR-02.
-pub(crate) const PROVIDER_KNOWN: Rule = rule! {
-    id: "OVR-02",
-    summary: "a graph with a provider override says which workload provider runs it",
-    ..GRAPHS
-};
-
-/// OVR-03.
-pub(crate) const PROVIDER_SUPPORTED: Rule = rule! {
-    id: "OVR-03",
-    good_of: "OVR-02",
-    summary: "only the workload provider grove takes overrides",
-    ..GRAPHS
-};
-
-/// OVR-04.
-pub(crate) const API_VERSION: Rule = rule! {
-    id: "OVR-04",
-    good_of: "OVR-02",
-    summary: "the apiVersion of a provider override is grove.io/v1alpha1",
-    help: "write one of the supported values",
-    ..GRAPHS
-};
-
-/// OVR-05.
-pub(crate) const PLACE_HAS_TARGET: Rule = rule! {
-    id: "OVR-05",
-    summary: "a role has a provider override only where Grove makes one object for it",
-    ..GRAPHS
-};
-
-/// OVR-06.
-pub(crate) const TARGET: Rule = rule! {
-    id: "OVR-06",
-    good_of: "OVR-05",
-    summary: "the target of a provider override is the kind that Grove makes at its place",
-    ..GRAPHS
-};
-
-/// OVR-07.
-pub(crate) const VALUE_READABLE: Rule = rule! {
-    id: "OVR-07",
-    good_of: "OVR-02",
-    summary: "the value of a provider override is an object whose known fields have their JSON types",
-    help: "write a fragment of the named kind, an object with a spec",
-    ..GRAPHS
-};
-
-/// OVR-08.
-pub(crate) const VALUE_OWNED: Rule = rule! {
-    id: "OVR-08",
-    good_of: "OVR-02",
-    summary: "a provider override sets topologyConstraint and nothing else",
-    ..GRAPHS
-};
-
-/// OVR-09.
-pub(crate) const VALUE_COMPLETE: Rule = rule! {
-    id: "OVR-09",
-    good_of: "OVR-02",
-    summary: "a provider override sets topologyConstraint to an object",
-    help: "write an object here, or leave it out",
-    ..GRAPHS
-};
-
-/// OVR-10.
-pub(crate) const UNCHANGED: Rule = rule! {
-    id: "OVR-10",
-    summary: "a provider override that stays keeps its apiVersion and target",
-    operations: UPDATE,
-    ..GRAPHS
-};
-
-/// The catalogue's entries of this module.
-pub(crate) const RULES: &[&Rule] = &[
-    &GRAPHS_ONLY,
-    &PROVIDER_KNOWN,
-    &PROVIDER_SUPPORTED,
-    &API_VERSION,
-    &PLACE_HAS_TARGET,
-    &TARGET,
-    &VALUE_READABLE,
-    &VALUE_OWNED,
-    &VALUE_COMPLETE,
-    &UNCHANGED,
-];
 
 #[cfg(test)]
 mod tests {

@@ -4,8 +4,9 @@ use dynamo_api::v1alpha1::{ComponentSpec, DynamoGraphDeployment};
 use dynamo_api::v1beta1;
 use gateward::{Convert, FieldPath, Issues, Operation, Request, Rule};
 
+use super::applies_to::ON_V1ALPHA1_FIELDS;
 use super::ignored::{self, NamespaceContext};
-use super::{ON_V1ALPHA1_FIELDS, service, shared_rules};
+use super::{service, shared_rules};
 use crate::conversion::GraphConversion;
 use crate::conversion::preserved::{GRAPH_ANNOTATIONS, is_present};
 use crate::rules::component::runtime::{self, Runtime};

@@ -5,7 +5,7 @@ use dynamo_api::meta::ObjectMeta;
 use dynamo_api::v1alpha1::ComponentSpec;
 use gateward::{FieldPath, Issues, Rule};
 
-use super::ON_V1ALPHA1_FIELDS;
+use super::applies_to::ON_V1ALPHA1_FIELDS;
 
 const DYNAMO_NAMESPACE: Rule = rule! {
     id: "ALPHA-03",

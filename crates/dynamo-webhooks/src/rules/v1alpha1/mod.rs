@@ -5,6 +5,7 @@
 //! what is kept would come into force again as soon as somebody reads the object so. On any other v1beta1 object nothing
 //! here does anything.
 
+mod applies_to;
 pub(crate) mod component;
 pub(crate) mod defaults;
 pub(crate) mod graph;
@@ -13,15 +14,7 @@ mod service;
 #[cfg(test)]
 mod tests;
 
-use gateward::{CREATE_AND_UPDATE, Rule};
-
-/// The common part of rules on v1alpha1 objects, and on the v1alpha1 fields that conversion preserved.
-const ON_V1ALPHA1_FIELDS: Rule = Rule {
-    kinds: &["DynamoGraphDeployment", "DynamoComponentDeployment"],
-    versions: &["v1alpha1", "v1beta1"],
-    page: "docs/rule-book/component.md",
-    ..Rule::on(CREATE_AND_UPDATE)
-};
+use gateward::Rule;
 
 /// The catalogue's entries that concern graphs and components alike.
 fn shared_rules() -> impl Iterator<Item = &'static Rule> {

@@ -4,7 +4,7 @@ use dynamo_api::constants::{FRONTEND_SIDECAR_CONTAINER, VLLM_EXECUTOR_BACKEND};
 use dynamo_api::v1alpha1::{ComponentSpec, PodMode};
 use gateward::{FieldPath, Issues, Rule};
 
-use super::ON_V1ALPHA1_FIELDS;
+use super::applies_to::ON_V1ALPHA1_FIELDS;
 use crate::rules::component::SourceVersion;
 
 const EXECUTOR: Rule = rule! {

@@ -9,7 +9,8 @@ use kube::api::{ApiResource, DynamicObject, GroupVersionKind};
 use kube::{Api, Client};
 use serde_json::Value;
 
-use super::{PlannedRelease, PreflightCheck, PreflightResult};
+use super::check::{PreflightCheck, PreflightResult};
+use super::planned_release::PlannedRelease;
 use crate::config::ControllerConfig;
 use crate::connection::Connection;
 use crate::inspect::certificate_name;

@@ -2,9 +2,16 @@
 
 use serde_json::Value;
 
-use super::{ApplyError, PatchOperation};
+use super::operation::{ApplyError, Patch, PatchOperation};
 
-pub(super) fn operation(operation: &PatchOperation, document: &mut Value) -> Result<(), ApplyError> {
+impl Patch {
+    /// Carries the patch out on `document`.
+    pub fn apply(&self, document: &mut Value) -> Result<(), ApplyError> {
+        self.0.iter().try_for_each(|operation| carry_out(operation, document))
+    }
+}
+
+fn carry_out(operation: &PatchOperation, document: &mut Value) -> Result<(), ApplyError> {
     let done = match operation {
         PatchOperation::Add { path, value } => add(document, path, value),
         PatchOperation::Remove { path } => remove(document, path),

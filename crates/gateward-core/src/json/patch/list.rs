@@ -7,9 +7,12 @@ use std::collections::HashMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Patch, PatchOperation};
+use super::operation::{Patch, PatchOperation};
 use crate::json::meaning;
 use crate::json::members::member_at;
+
+/// What compares two items: before, after and raw, at a path.
+type Walk = fn(&str, &str, &str, &str, &mut Patch) -> serde_json::Result<()>;
 
 pub(super) fn walk(
     before: &[&RawValue],
@@ -17,10 +20,11 @@ pub(super) fn walk(
     raw: &[&RawValue],
     path: &str,
     patch: &mut Patch,
+    deeper: Walk,
 ) -> serde_json::Result<()> {
     let origins = origins(before, after);
     if !in_order(&origins) {
-        let value = Value::Array(rebuilt(before, after, raw, &origins)?);
+        let value = Value::Array(rebuilt(before, after, raw, &origins, deeper)?);
         patch.0.push(PatchOperation::Replace { path: path.to_owned(), value });
         return Ok(());
     }
@@ -32,7 +36,7 @@ pub(super) fn walk(
     for (index, (wanted, origin)) in after.iter().zip(&origins).enumerate() {
         let path = format!("{path}/{index}");
         match origin {
-            Some(was) => super::walk(before[*was].get(), wanted.get(), raw[*was].get(), &path, patch)?,
+            Some(was) => deeper(before[*was].get(), wanted.get(), raw[*was].get(), &path, patch)?,
             None => patch.0.push(PatchOperation::Add { path, value: serde_json::from_str(wanted.get())? }),
         }
     }
@@ -118,11 +122,14 @@ fn rebuilt(
     after: &[&RawValue],
     raw: &[&RawValue],
     origins: &[Option<usize>],
+    deeper: Walk,
 ) -> serde_json::Result<Vec<Value>> {
     let patched = |(wanted, origin): (&&RawValue, &Option<usize>)| {
         let Some(was) = *origin else { return serde_json::from_str(wanted.get()) };
         let mut item = serde_json::from_str(raw[was].get())?;
-        match super::diff(before[was].get(), wanted.get(), raw[was].get())?.apply(&mut item) {
+        let mut patch = Patch::default();
+        deeper(before[was].get(), wanted.get(), raw[was].get(), "", &mut patch)?;
+        match patch.apply(&mut item) {
             Ok(()) => Ok(item),
             Err(_) => serde_json::from_str(wanted.get()),
         }

@@ -6,117 +6,15 @@
 
 mod apply;
 mod list;
+mod operation;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
 use crate::json::meaning::{integer, same};
 use crate::json::members::{RawMember, items, members};
+use operation::Presence;
 
-/// One operation of a patch. Paths are JSON pointers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "op", rename_all = "lowercase")]
-pub enum PatchOperation {
-    /// Sets a member that isn't there, or inserts an item.
-    Add {
-        /// Where.
-        path: String,
-        /// What.
-        value: Value,
-    },
-    /// Takes a member or an item away.
-    Remove {
-        /// Where.
-        path: String,
-    },
-    /// Sets a member or an item that is there.
-    Replace {
-        /// Where.
-        path: String,
-        /// What.
-        value: Value,
-    },
-}
-
-impl PatchOperation {
-    /// The JSON pointer of the node that changes.
-    pub fn path(&self) -> &str {
-        match self {
-            Self::Add { path, .. } | Self::Remove { path } | Self::Replace { path, .. } => path,
-        }
-    }
-
-    /// What the node becomes; `None` where it goes away.
-    pub const fn value(&self) -> Option<&Value> {
-        match self {
-            Self::Add { value, .. } | Self::Replace { value, .. } => Some(value),
-            Self::Remove { .. } => None,
-        }
-    }
-}
-
-/// A JSON Patch.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Patch(Vec<PatchOperation>);
-
-impl Patch {
-    /// Whether it changes nothing.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// How many operations it has.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// The operations, in order.
-    pub fn operations(&self) -> &[PatchOperation] {
-        &self.0
-    }
-
-    /// Reads the patch of an AdmissionReview's answer.
-    pub fn from_base64(text: &str) -> Result<Self, PatchError> {
-        use base64::Engine;
-        let json =
-            base64::engine::general_purpose::STANDARD.decode(text).map_err(|error| PatchError(error.to_string()))?;
-        serde_json::from_slice(&json).map_err(|error| PatchError(error.to_string()))
-    }
-
-    /// Carries the patch out on `document`.
-    pub fn apply(&self, document: &mut Value) -> Result<(), ApplyError> {
-        self.0.iter().try_for_each(|operation| apply::operation(operation, document))
-    }
-
-    /// This patch, and then another of the result.
-    pub(crate) fn then(mut self, further: Self) -> Self {
-        self.0.extend(further.0);
-        self
-    }
-
-    fn set(&mut self, path: String, value: &str, present: Presence) -> serde_json::Result<()> {
-        let value = serde_json::from_str(value)?;
-        self.0.push(match present {
-            Presence::Present => PatchOperation::Replace { path, value },
-            Presence::Missing => PatchOperation::Add { path, value },
-        });
-        Ok(())
-    }
-}
-
-/// Text that is no JSON Patch in base64.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no JSON Patch: {0}")]
-pub struct PatchError(String);
-
-/// A patch that doesn't fit the document.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the document has no node at {path:?}")]
-pub struct ApplyError {
-    /// The JSON pointer of the node that isn't there.
-    pub path: String,
-}
+pub use operation::{ApplyError, Patch, PatchError, PatchOperation};
 
 /// The patch that turns `raw` into an object that reads as `after`, where it reads as `before` now.
 ///
@@ -155,12 +53,6 @@ fn same_number(one: &Number, other: &Number) -> bool {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Presence {
-    Present,
-    Missing,
-}
-
 fn walk(before: &str, after: &str, raw: &str, path: &str, patch: &mut Patch) -> serde_json::Result<()> {
     if before == after {
         return Ok(());
@@ -171,7 +63,7 @@ fn walk(before: &str, after: &str, raw: &str, path: &str, patch: &mut Patch) -> 
     if let (Some(before), Some(after), Some(raw)) = (items(before), items(after), items(raw))
         && before.len() == raw.len()
     {
-        return list::walk(&before, &after, &raw, path, patch);
+        return list::walk(&before, &after, &raw, path, patch, walk);
     }
     if same(before, after) { Ok(()) } else { patch.set(path.to_owned(), after, Presence::Present) }
 }

@@ -7,7 +7,7 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, M
 
 use super::cuts::Cut;
 use super::message::Refusal;
-use super::{BOUND_FACTOR, Place, PlacedDeserializer};
+use super::place::{BOUND_FACTOR, Place, PlacedDeserializer};
 use crate::json::decode::error::{Found, JsonType};
 
 /// What a list takes for each of its items, as a multiple of their size: while it grows, the old and the new one are

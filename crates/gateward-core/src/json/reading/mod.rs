@@ -22,14 +22,8 @@ pub(crate) use allowance::{
 pub(crate) use cuts::{Cut, Cuts};
 pub(crate) use ignored::Ignored;
 pub use place::{BOUND_FACTOR, Bound};
-pub(crate) use place::{Failure, Limits, Place, ReadFindings, Session};
+pub(crate) use place::{Failure, Limits, Place, PlacedDeserializer, ReadFindings, Session};
 use visit::{Node, Want};
-
-/// A deserializer that reads the node at a place.
-pub(crate) struct PlacedDeserializer<'p, 'de, D> {
-    pub from: D,
-    pub place: &'p Place<'p, 'de>,
-}
 
 impl<'de, D: Deserializer<'de>> PlacedDeserializer<'_, 'de, D> {
     /// Reads a node that must be of the type `want`; the visitor gets what is there and reports a mismatch.

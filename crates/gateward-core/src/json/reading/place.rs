@@ -287,3 +287,9 @@ impl Session<'_, '_> {
         left.is_some() && self.allowance.take(bytes)
     }
 }
+
+/// A deserializer that reads the node at a place.
+pub(crate) struct PlacedDeserializer<'p, 'de, D> {
+    pub from: D,
+    pub place: &'p Place<'p, 'de>,
+}

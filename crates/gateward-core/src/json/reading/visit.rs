@@ -9,7 +9,7 @@ use serde::de::{
 
 use super::access::{ItemAccess, MemberAccess, Part};
 use super::message::{self, Refusal};
-use super::{Place, PlacedDeserializer};
+use super::place::{Place, PlacedDeserializer};
 use crate::json::decode::error::JsonType;
 
 /// What the type that is read expects.

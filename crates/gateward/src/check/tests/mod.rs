@@ -12,7 +12,8 @@ use gateward_lint::diagnostic::Colour;
 use lodge::check;
 use serde_json::Value;
 
-use super::{Checker, Counts, Report, Schemas, Stored};
+use super::stored::Stored;
+use super::{Checker, Counts, Report, Schemas};
 
 const HEAD: &str = "apiVersion: zoo.dev/v1\nkind: Lodge\nmetadata: {name: dam, namespace: zoo}\n";
 

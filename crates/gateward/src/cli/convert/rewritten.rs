@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use gateward_core::terminal;
 
 use super::converter::Outcome;
-use super::{Found, Passing};
+use super::found::{Found, Passing};
 use crate::check::report::counted;
 use crate::cli::whole_file;
 use crate::exit::Exit;

@@ -8,7 +8,8 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches};
 use gateward_server::{CertResolver, Limits, Metrics, Readiness};
 
-use super::{ServeArguments, given};
+use super::arguments::ServeArguments;
+use super::given;
 use crate::cli::document::Written;
 use crate::config::{Config, ConfigError, ConfigSource, Flag, Flags, PodEnvironment, Problem};
 use crate::exit::Exit;

@@ -1,73 +1,28 @@
 //! `serve`: the webhooks over TLS.
 
+mod arguments;
 mod given;
 mod in_cluster;
 mod zap;
 
 use std::io::Write;
-use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches as _};
-use gateward_server::{Http2Limits, Protocols, install_panic_hook};
+use clap::{ArgMatches, Args, Command, FromArgMatches as _};
+use gateward_server::install_panic_hook;
 use tokio::task::JoinSet;
 
 use crate::cli::facts::Without;
-use crate::cli::known_cluster::{ClusterOptions, KnownCluster};
-use crate::cli::logging::LogOptions;
+use crate::cli::known_cluster::KnownCluster;
+use crate::cli::serve::arguments::ServeArguments;
 use crate::cli::whole_file;
 use crate::config::LogFormat;
 use crate::crds;
 use crate::exit::Exit;
-use crate::local::{Listen, Local};
+use crate::local::Local;
 use crate::operator::Operator;
 use crate::runtime::{Shutdown as _, Signals, keep_stores};
 use crate::scale;
-
-/// Arguments of `serve`.
-#[derive(Debug, Args)]
-#[command(group = ArgGroup::new("where").required(true))]
-pub(crate) struct ServeArguments {
-    /// Serve on this machine, not in a cluster, with certificates made in memory
-    #[arg(long, group = "where")]
-    local: bool,
-    /// Serve in the cluster, in a Pod, as this configuration says
-    #[arg(long, value_name = "FILE", group = "where")]
-    config: Option<PathBuf>,
-    /// Serve the certificate in this directory, which somebody else mounts and renews: tls.crt and tls.key, or
-    /// apiserver.crt and apiserver.key; OLM mounts /tmp/k8s-webhook-server/serving-certs
-    #[arg(long, value_name = "DIRECTORY", requires = "config")]
-    certificate_dir: Option<PathBuf>,
-    #[command(flatten)]
-    here: LocalArguments,
-    #[command(flatten)]
-    log: LogOptions,
-    #[command(flatten)]
-    zap: zap::ZapOptions,
-}
-
-/// Arguments of `serve --local`.
-#[derive(Debug, Args)]
-struct LocalArguments {
-    /// Where reviews are answered
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9443", conflicts_with = "config")]
-    listen: SocketAddr,
-    /// Where probes are answered: /healthz, /readyz, /readyz?verbose
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8081", conflicts_with = "config")]
-    health_listen: SocketAddr,
-    /// Where /metrics is
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080", conflicts_with = "config")]
-    metrics_listen: SocketAddr,
-    /// Write the certificate that clients have to trust to this file, as PEM
-    #[arg(long, value_name = "FILE", conflicts_with = "config")]
-    ca_out: Option<PathBuf>,
-    /// Speak HTTP/2 too; the API server never does
-    #[arg(long, conflicts_with = "config")]
-    http2: bool,
-    #[command(flatten)]
-    cluster: ClusterOptions,
-}
 
 pub(crate) fn command<P: Operator>(operator: &P) -> Command {
     ServeArguments::augment_args(Command::new("serve"))
@@ -119,14 +74,6 @@ async fn on_this_machine<P: Operator>(operator: P, arguments: &ServeArguments) -
     let drained = local.drain_with_skip(drain, signals.hurries()).await;
     tracing::info!(cut = drained.aborted, "stopped");
     Ok(Exit::Success)
-}
-
-impl LocalArguments {
-    fn listen(&self) -> Listen {
-        let protocols =
-            if self.http2 { Protocols::Http1AndHttp2(Http2Limits::default()) } else { Protocols::default() };
-        Listen { webhooks: self.listen, health: self.health_listen, metrics: self.metrics_listen, protocols }
-    }
 }
 
 fn announce(local: &Local) -> std::io::Result<()> {

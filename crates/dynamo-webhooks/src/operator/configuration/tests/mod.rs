@@ -1,8 +1,8 @@
 mod refusing;
 
-use gateward::config::ProblemSource;
+use gateward::config::{ConfigError, ProblemSource};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::keys::Key;
 use super::schema::{FILE, ValueType};

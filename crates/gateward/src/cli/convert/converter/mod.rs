@@ -1,12 +1,14 @@
 //! Manifests in another version, offline: with the conversion that the server answers with.
 
 mod annotations;
+mod bare;
 mod origin;
 mod place;
 mod remark;
 mod round_trip;
 #[cfg(test)]
 pub(crate) mod tests;
+mod there_and_back;
 
 use std::fmt;
 use std::path::Path;

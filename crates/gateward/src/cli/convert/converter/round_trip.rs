@@ -2,11 +2,9 @@
 
 use std::fmt;
 
-use gateward_core::{ConversionError, Declaration, GroupVersionKind};
 use gateward_lint::schema::SchemaDifference;
 use serde_json::Value;
 
-use super::Converter;
 use super::remark::Remark;
 
 /// A field that a round trip changes.
@@ -62,23 +60,4 @@ impl fmt::Display for Change {
 fn shown(value: &Value) -> Option<String> {
     let scalar = !(value.is_object() || value.is_array());
     Some(value.to_string()).filter(|text| scalar && text.chars().count() <= 60)
-}
-
-impl Converter<'_> {
-    /// Takes an object to version `via` and back.
-    pub(super) fn there_and_back(
-        self,
-        declared: &Declaration,
-        object: &str,
-        gvk: &GroupVersionKind,
-        via: &str,
-    ) -> Result<Vec<SchemaDifference>, ConversionError> {
-        let there = GroupVersionKind { version: via.to_owned(), ..gvk.clone() }.api_version();
-        let converted = self.webhooks.convert(object, &there)?;
-        if !converted.left_out.is_empty() {
-            return Err(self.left_out(&converted, object, gvk));
-        }
-        let back = self.webhooks.convert(&converted.json, &gvk.api_version())?.json;
-        self.differences(declared, gvk, object, &back)
-    }
 }
