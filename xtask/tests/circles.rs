@@ -1,7 +1,8 @@
 //! No file imports from a file that imports from it, directly or through others.
 //!
-//! What a module re-exports counts as an import from the file that defines it. A file may import from the modules that it
-//! stands in. Tests within a crate's sources don't count; folders of integration tests do.
+//! The main file of an integration test lists what the others have, and may hold what they share.
+//!
+//! What a module re-exports counts as an import from the file that defines it; a re-export itself is no import. Tests within a crate's sources don't count; folders of integration tests do.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -43,18 +44,27 @@ fn finds_a_circle_through_a_third_file_and_behind_a_re_export() {
         ("lib.rs", "mod a;\nmod b;\nmod c;\npub use a::{First, Other as Second};\n"),
         ("a.rs", "use crate::b::B;\n"),
         ("b.rs", "use super::{c::{self, C}};\n#[cfg(test)]\nmod tests {\n    use crate::a::First;\n}\n"),
+        ("d/mod.rs", "mod e;\npub use e::E;\nfn d() -> D {\n    e::new()\n}\n"),
+        ("d/e.rs", "use super::D;\n"),
         ("c.rs", "/// See `crate::b`.\nfn c() {\n    crate::Second::new()\n}\n"),
     ];
     let read =
         files.map(|(name, text)| (module_of(Path::new(name)), File::read(name.to_owned(), Path::new(name), text)));
-    assert_eq!(Crate { modules: read.into() }.circles(), ["a.rs -> b.rs -> c.rs -> a.rs"]);
+    assert_eq!(
+        Crate { modules: read.into() }.circles(),
+        ["a.rs -> b.rs -> c.rs -> a.rs", "d/mod.rs -> d/e.rs -> d/mod.rs"]
+    );
 }
 
 impl Crate {
     fn read(folder: &Path) -> Self {
         let files = files_below(folder).into_iter().map(|file| {
             let (text, local) = (fs::read_to_string(&file).unwrap(), file.strip_prefix(folder).unwrap());
-            (module_of(local), File::read(file.display().to_string(), local, &text))
+            let mut read = File::read(file.display().to_string(), local, &text);
+            if file.ends_with("main.rs") && !file.ends_with("src/main.rs") {
+                read.imports.clear();
+            }
+            (module_of(local), read)
         });
         Self { modules: files.collect() }
     }
@@ -105,7 +115,7 @@ impl Crate {
 
     fn imports<'a>(&'a self, module: &'a Module) -> impl Iterator<Item = &'a Module> {
         let defined = self.modules[module].imports.iter().filter_map(|path| self.defines(path));
-        defined.filter(move |other| !module.starts_with(other))
+        defined.filter(move |other| *other != module)
     }
 }
 
@@ -118,14 +128,17 @@ fn turned(mut circle: Vec<&Module>) -> Vec<&Module> {
 
 impl File {
     fn read(name: String, local: &Path, text: &str) -> Self {
-        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let code = ["", "pub(crate) "].iter().fold(text, |code, public| {
+            code.split(&format!("#[cfg(test)]\n{public}mod tests {{")).next().unwrap_or_default()
+        });
         let code: String =
             code.lines().filter(|line| !line.trim_start().starts_with("//")).flat_map(|line| [line, "\n"]).collect();
         let module = module_of(local);
+        let children: Vec<&str> = code.split("mod ").skip(1).filter_map(|rest| Some(rest.split_once(';')?.0)).collect();
         let (mut imports, mut exports) = (BTreeSet::new(), BTreeMap::new());
         let mut rest = code.as_str();
         while let Some((before, statement, after)) = next_use(rest) {
-            imports.extend(inline_paths(before));
+            imports.extend(inline_paths(before, &children, &module));
             for (path, alias) in leaves(statement).filter_map(|(path, alias)| Some((absolute(&path, &module)?, alias)))
             {
                 if before.trim_end().lines().last().is_some_and(|line| line.trim_start().starts_with("pub")) {
@@ -136,7 +149,7 @@ impl File {
             }
             rest = after;
         }
-        imports.extend(inline_paths(rest));
+        imports.extend(inline_paths(rest, &children, &module));
         Self { name, imports, exports }
     }
 }
@@ -187,13 +200,15 @@ fn leaves(statement: &str) -> impl Iterator<Item = (Module, String)> {
     found.into_iter().filter(|(path, _)| !path.is_empty())
 }
 
-/// Paths from the root of the crate within expressions and types.
-fn inline_paths(code: &str) -> impl Iterator<Item = Module> {
-    let name = |char: char| char.is_alphanumeric() || char == '_' || char == ':';
-    code.match_indices("crate::").map(move |(at, prefix)| {
-        let path = &code[at + prefix.len()..];
-        path[..path.find(|char| !name(char)).unwrap_or(path.len())].split("::").map(str::to_owned).collect()
-    })
+/// Paths within expressions and types, from the root of the crate or from a child of the module.
+fn inline_paths(code: &str, children: &[&str], module: &[String]) -> Vec<Module> {
+    let is_name = |char: char| char.is_alphanumeric() || char == '_' || char == ':';
+    // A visibility is no import.
+    let code = code.replace("(in crate::", "(in ");
+    let paths = code.split(|char| !is_name(char)).filter(|path| path.contains("::"));
+    let paths = paths.map(|path| path.split("::").map(str::to_owned).collect::<Module>());
+    let local = paths.filter(|path| path[0] == "crate" || children.contains(&path[0].as_str()));
+    local.filter_map(|path| absolute(&path, module)).collect()
 }
 
 /// A path from the root of the crate; nothing where it names another crate.

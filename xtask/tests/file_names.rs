@@ -1,0 +1,45 @@
+//! The files that the documents name are there.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+#[test]
+fn every_source_file_that_a_document_names_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut sources = Vec::new();
+    for folder in ["crates", "examples", "tests", "xtask"] {
+        gather(&root.join(folder), &mut sources);
+    }
+    let mut documents: Vec<PathBuf> = files(&root.join("docs"));
+    documents.extend(["README.md", "CONTRIBUTING.md"].map(|name| root.join(name)));
+    documents.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let (mut named, mut absent) = (0, Vec::new());
+    for document in documents {
+        let text = fs::read_to_string(&document).unwrap();
+        let is_path = |char: char| char.is_ascii_alphanumeric() || "_-/.".contains(char);
+        for path in text.split(|char| !is_path(char)).filter(|word| word.contains('/') && word.ends_with(".rs")) {
+            named += 1;
+            if !sources.iter().any(|source| source.ends_with(path.trim_start_matches("../"))) {
+                absent.push(format!("{} names {path}", document.display()));
+            }
+        }
+    }
+    assert!(named > 30, "{named}");
+    assert!(absent.is_empty(), "{absent:#?}");
+}
+
+fn gather(folder: &Path, sources: &mut Vec<PathBuf>) {
+    for path in files(folder) {
+        if path.is_dir() {
+            gather(&path, sources);
+        } else {
+            sources.push(path);
+        }
+    }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
