@@ -64,7 +64,12 @@ fn is_refused(command: &mut Command, file: &Path) {
 #[test]
 fn a_kubeconfig_that_an_option_names_is_called_refused() {
     let (_folder, file) = kubeconfig(api_server());
-    for arguments in [&["check", "-"][..], &["serve", "--local"], &["dev"], &["dev", "--restore"]] {
+    for arguments in [
+        &["check", "-"][..],
+        &["serve", "--local"],
+        &["dev", "--context", "a"],
+        &["dev", "--context", "a", "--restore"],
+    ] {
         let mut command = Command::cargo_bin("gateward").unwrap();
         command.args(arguments).arg("--kubeconfig").arg(&file).env_remove("KUBECONFIG").env_remove("GATEWARD_LOG");
         is_refused(&mut command, &file);
