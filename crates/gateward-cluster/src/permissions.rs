@@ -199,15 +199,8 @@ fn in_the_namespace(names: &PermissionNames) -> Vec<Permission> {
         allow(&["get", "update"], "coordination.k8s.io", "leases")
             .named(&[&names.lease])
             .because("takes, keeps and gives back the leader's Lease"),
-        allow(&["list"], "", "pods").in_modes(AUTOMATIC).because("asks each ready replica which certificate it serves"),
         allow(&["list"], "", "pods")
-            .needed(Need::ToKeepBundle)
-            .in_modes(CERT_MANAGER)
-            .because("asks each ready replica whether it serves a certificate of the new CA"),
-        allow(&["list"], "", "pods")
-            .needed(Need::OneNamespace)
-            .in_modes(BY_OTHERS)
-            .because("finds the replica that holds the namespace's Lease next"),
+            .because("asks each ready replica which certificate it serves, and finds the next to hold a Lease"),
     ]
 }
 
@@ -403,14 +396,13 @@ mod tests {
     }
 
     #[test]
-    fn a_bundle_is_written_and_replicas_are_asked_only_where_the_leader_keeps_one() {
+    fn a_bundle_is_written_only_where_the_leader_keeps_one() {
         let role = zoo().of(ProvisionMode::CertManager).role;
         let usual = |permission: &&Permission| matches!(permission.need, Need::Always);
         let without: Vec<_> = role.iter().filter(usual).map(|permission| &permission.rule).collect();
         let about = |rule: &&&PolicyRule, resource: &str| rule.resources.iter().flatten().any(|it| it == resource);
         let verbs: Vec<_> = without.iter().filter(|rule| about(rule, "secrets")).map(|rule| &rule.verbs).collect();
         assert_eq!(verbs, [&["get", "list", "watch"]]);
-        assert_eq!(without.iter().filter(|rule| about(rule, "pods")).count(), 0);
     }
 
     #[test]

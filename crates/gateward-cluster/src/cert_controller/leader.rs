@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gateward_certs::{CaBundle, Provision};
+use k8s_openapi::api::core::v1::Secret;
 use tokio::sync::Notify;
 
 use super::status_store::StatusStore;
@@ -53,6 +54,14 @@ impl LeaderContext {
 
     pub(super) fn remembered(&self) -> CaBundle {
         self.trusted.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The Secret in which the leader keeps its state, where it keeps any.
+    pub(super) async fn read_state(&self) -> Result<Option<Secret>, RequestError> {
+        match state_secret(&self.provision) {
+            Some(which) => self.secrets.read(which).await,
+            None => Ok(None),
+        }
     }
 
     /// The CAs that each injection target has to have, read without a cache.

@@ -19,7 +19,6 @@ use crate::injection::{ConversionAction, ConversionReadiness};
 use crate::lease::LOG_TARGET;
 use crate::replicas::Replicas;
 use crate::request::Backoff;
-use crate::secrets::state_secret;
 use crate::status::LeaderProgress;
 
 /// For how long a leader with a wrong clock releases the lease, and how often at most.
@@ -52,7 +51,7 @@ pub(super) struct CertificateReconciler {
     last_reported: String,
     /// How often in a row the same wait was decided.
     repeated_waits: u32,
-    /// Since when some replica has got requests.
+    /// Since when replicas of ours can convert.
     answering: Option<Instant>,
 }
 
@@ -176,15 +175,11 @@ impl CertificateReconciler {
         }
     }
 
-    /// Whether replicas of ours can convert: some have got requests for as long as API servers take to hear of it. Where
-    /// others provide the certificate, replicas aren't asked.
+    /// Whether replicas of ours can convert, and have been for as long as API servers take to hear of it.
     fn conversion_readiness(&mut self, snapshot: &Snapshot) -> ConversionReadiness {
-        if state_secret(&self.leader.provision).is_none() {
-            return ConversionReadiness::Ready;
-        }
         let now = Instant::now();
-        let gets_requests = snapshot.replicas.iter().any(|replica| replica.gets_requests);
-        self.answering = gets_requests.then(|| self.answering.unwrap_or(now));
+        let can_convert = snapshot.can_convert(&self.leader.provision);
+        self.answering = can_convert.then(|| self.answering.unwrap_or(now));
         let settled = self.answering.is_some_and(|since| now.saturating_duration_since(since) >= self.spec.settle);
         if settled { ConversionReadiness::Ready } else { ConversionReadiness::NotReady }
     }

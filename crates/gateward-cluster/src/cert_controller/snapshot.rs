@@ -16,7 +16,7 @@ use crate::fail_point;
 use crate::injection::{InjectableKind, TargetObject};
 use crate::replicas::Replicas;
 use crate::request::RequestError;
-use crate::secrets::{ManagedSecret, bundle, ca, data, state_secret, trusted, version};
+use crate::secrets::{ManagedSecret, bundle, ca, data, trusted, version};
 
 /// When the leader reads everything again where only the user writes.
 const SELDOM: Duration = Duration::from_hours(12);
@@ -69,17 +69,12 @@ impl Snapshot {
         replicas: &Replicas,
         connection: &Connection,
     ) -> Result<Option<Self>, RequestError> {
-        let LeaderContext { secrets, targets, provision, .. } = leader;
-        let Some(which) = state_secret(provision) else {
-            let (targets, serving) = (targets.read().await?, secrets.read(ManagedSecret::Serving).await?);
-            let api_server_time = connection.api_server_time();
-            return Ok(Some(Self { state: None, serving, targets, replicas: Vec::new(), api_server_time }));
-        };
-        let state = secrets.read(which).await?;
+        let LeaderContext { secrets, targets, .. } = leader;
+        let state = leader.read_state().await?;
         let replicas = replicas.read(connection.now()).await?;
         let targets = targets.read().await?;
         let serving = secrets.read(ManagedSecret::Serving).await?;
-        let again = secrets.read(which).await?;
+        let again = leader.read_state().await?;
         if version(state.as_ref()) != version(again.as_ref()) {
             return Ok(None);
         }
@@ -90,6 +85,14 @@ impl Snapshot {
     /// The CAs that each injection target has to have.
     pub(super) fn trusted(&self, provision: &Provision) -> CaBundle {
         trusted(provision, self.state.as_ref(), self.serving.as_ref())
+    }
+
+    /// Whether replicas of ours can convert with the bundle that a stanza gets: some are called, and clients with that
+    /// bundle accept what each of them shows. One that shows nothing gets no call through either.
+    pub(super) fn can_convert(&self, provision: &Provision) -> bool {
+        let bundle = self.trusted(provision);
+        let mut called = self.replicas.iter().filter(|replica| replica.gets_requests && replica.served.is_some());
+        called.clone().next().is_some() && called.all(|replica| bundle.verifies_chain(&replica.chain(), None))
     }
 
     /// Decides the next step. Making a key may take a second of computing.
@@ -234,6 +237,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use gateward_certs::rotation::RotationAnnotations;
+    use gateward_certs::secret::{SecretData, ServingCertificate};
     use gateward_certs::{Ca, CommonName, Lifetimes, ServerNames, SystemKeys, TEN_YEARS};
     use k8s_openapi::ByteString;
     use kube::api::ObjectMeta;
@@ -291,6 +295,33 @@ mod tests {
         let (spec, keys) = (spec(), SystemKeys);
         let basis = Basis { provision: &provision, spec: &spec, settled: None, now: now(), keys: &keys };
         snapshot.decide(&basis).phase
+    }
+
+    /// A pod that requests reach, and the certificate that it shows.
+    fn called(served: Option<&SecretData>) -> Replica {
+        let pair = served.map(|data| ServingCertificate::read(data, "zoo/otter").unwrap());
+        let served = pair.map(|pair| pair.end_entity().clone());
+        Replica { name: "otter-1".to_owned(), gets_requests: true, served, intermediates: Vec::new() }
+    }
+
+    #[test]
+    fn a_conversion_is_ours_once_pods_that_are_called_show_what_the_bundle_of_the_stanza_verifies() {
+        let (ours, other) = (ca(), ca());
+        let (good, bad) = (pair(&ours, TEN_YEARS), pair(&other, TEN_YEARS));
+        let provision = Provision::External { ca_bundle: ours.trust_anchor().clone().into() };
+        let can_convert = |replicas: &[Replica]| {
+            let replicas = replicas.to_vec();
+            let snapshot =
+                Snapshot { state: None, serving: None, targets: Vec::new(), replicas, api_server_time: Some(now()) };
+            snapshot.can_convert(&provision)
+        };
+        let starting = Replica { gets_requests: false, ..called(Some(&good)) };
+        for replicas in [&[][..], &[called(None)], &[starting], &[called(Some(&bad))]] {
+            assert!(!can_convert(replicas), "{replicas:?}");
+        }
+        assert!(!can_convert(&[called(Some(&good)), called(Some(&bad))]), "every other call would fail");
+        assert!(can_convert(&[called(Some(&good))]));
+        assert!(can_convert(&[called(Some(&good)), called(None)]), "no call gets through to the second");
     }
 
     #[test]

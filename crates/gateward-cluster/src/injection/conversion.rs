@@ -16,7 +16,7 @@ pub(crate) enum ConversionAction {
     Keep,
     /// It is written anew.
     Restore,
-    /// It is written anew once replicas of ours get requests: until then another Service converts.
+    /// It is written anew once replicas of ours can convert: until then another Service does.
     TakeOver,
 }
 

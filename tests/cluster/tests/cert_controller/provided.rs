@@ -10,8 +10,8 @@ use tokio::task::JoinHandle;
 
 use crate::replica::Replica;
 use crate::rotation::Promise;
-use crate::setup::{BUNDLE_SECRET, SERVING_SECRET};
-use crate::zoo::{PATIENCE, Zoo, base64};
+use crate::setup::{BUNDLE_SECRET, SERVICE, SERVING_SECRET};
+use crate::zoo::{CONVERSION, PATIENCE, Zoo, base64};
 
 pub fn tests() -> Vec<Test> {
     tests![
@@ -20,6 +20,8 @@ pub fn tests() -> Vec<Test> {
         where_cert_manager_is_absent_a_replica_says_what_it_waits_for,
         a_certificate_of_the_user_is_served_and_its_ca_written_to_crds_alone,
         a_certificate_that_some_bundle_does_not_verify_is_held_back_and_reported,
+        a_conversion_of_another_service_is_taken_over_once_the_users_certificate_is_served,
+        a_conversion_of_another_service_is_taken_over_once_cert_managers_certificate_is_served,
     ]
 }
 
@@ -178,4 +180,41 @@ async fn a_certificate_that_some_bundle_does_not_verify_is_held_back_and_reporte
         until(said, PATIENCE, async || replica.status().attention().join("\n").contains(said)).await;
     }
     assert_eq!(replica.shown(), Some(certificate));
+}
+
+async fn a_conversion_of_another_service_is_taken_over_once_the_users_certificate_is_served(sandbox: Sandbox) {
+    let root = ca();
+    let ca_bundle = CaBundle::from(root.trust_anchor().clone());
+    is_taken_over_once_served(sandbox, &root, Provision::External { ca_bundle }).await;
+}
+
+async fn a_conversion_of_another_service_is_taken_over_once_cert_managers_certificate_is_served(sandbox: Sandbox) {
+    let root = ca();
+    let ca_bundle = CaBundle::from(root.trust_anchor().clone());
+    let provision = Provision::CertManager { injection: CaInjection::Certificate, ca_bundle };
+    is_taken_over_once_served(sandbox, &root, provision).await;
+}
+
+/// The leader knows the CA from the start, and writes no stanza before its Pod shows a certificate of it.
+async fn is_taken_over_once_served(sandbox: Sandbox, root: &Ca, provision: Provision) {
+    let zoo = Zoo::provided(sandbox, provision).await;
+    let badger = json!({"namespace": zoo.namespace(), "name": "badger", "path": "/v", "port": 443});
+    zoo.edit("Crd", &zoo.crd_name(), "", |crd| {
+        crd["metadata"]["annotations"] = json!({"gateward.dev/converted-by": format!("{}/{SERVICE}", zoo.namespace())});
+        let mut second = crd["spec"]["versions"][0].clone();
+        (second["name"], second["storage"]) = ("v2".into(), false.into());
+        crd["spec"]["versions"].as_array_mut().unwrap().push(second);
+        let bundle = base64(&ca().certificate_pem());
+        crd["spec"]["conversion"]["webhook"]["clientConfig"] = json!({"service": badger, "caBundle": bundle});
+    })
+    .await;
+    let config = async || zoo.read("Crd", &zoo.crd_name()).await.pointer(CONVERSION).unwrap().clone();
+    let [replica] = zoo.replicas().await;
+    until("the leader has decided", PATIENCE, async || replica.is_idle_leader()).await;
+    assert_eq!(config().await["service"], badger, "no Pod can convert yet");
+
+    let certificate = put(&zoo, root).await;
+    until("the conversion is ours", PATIENCE, async || config().await["service"]["name"] == SERVICE).await;
+    assert_eq!(replica.shown(), Some(certificate));
+    assert_eq!(config().await["caBundle"], base64(&root.certificate_pem()));
 }
