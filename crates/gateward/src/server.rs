@@ -95,6 +95,9 @@ impl<P: Operator> Server<P> {
     ///
     /// It ends with an error only where going on makes no sense. What the server waits for (certificates, the API
     /// server, facts) is said by `/readyz`, and ends nothing.
+    ///
+    /// Each end gives the leases back, also that with an error. A future that is dropped before gives none back, like a
+    /// crash: what fails beside the server completes `shutdown`.
     pub fn run_until(
         self,
         shutdown: impl Future<Output = ()> + Send,

@@ -7,6 +7,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::{Fuse, FusedFuture as _};
 use gateward_cluster::Client;
 use gateward_core::BoxFuture;
+use gateward_server::{Panicked, catch_panic};
 use tokio::sync::oneshot;
 
 use crate::operator::{ControllersError, Operator};
@@ -32,13 +33,18 @@ impl<'a> Controllers<'a> {
         Self::of(|_| ready(Ok(())))
     }
 
-    fn of<F>(work: impl FnOnce(ShutdownSignal) -> F) -> Self
+    fn of<F>(work: impl FnOnce(ShutdownSignal) -> F + Send + 'a) -> Self
     where
         F: Future<Output = Result<(), ControllersError>> + Send + 'a,
     {
         let (shutdown, asked) = oneshot::channel();
         // A sender that is gone asks for the end too.
-        let work: BoxFuture<'a, _> = Box::pin(work(ShutdownSignal::when(asked.map(drop))));
+        let signal = ShutdownSignal::when(asked.map(drop));
+        let work: BoxFuture<'a, _> = Box::pin(async move {
+            // A panic ends the server as an error does: the leases are given back before.
+            let ended = catch_panic(async move { work(signal).await }).await;
+            ended.unwrap_or_else(|Panicked| Err("one of them panicked".into()))
+        });
         Self { work: work.fuse(), shutdown }
     }
 
@@ -77,6 +83,21 @@ mod tests {
     async fn an_error_is_a_failure() {
         let mut controllers = Controllers::of(|_| ready(Err("no such kind".into())));
         assert_eq!(controllers.failure().await.to_string(), "no such kind");
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_a_failure_too() {
+        let mut controllers = Controllers::of(|_| async { panic!("no such kind") });
+        assert_eq!(controllers.failure().await.to_string(), "one of them panicked");
+    }
+
+    #[tokio::test]
+    async fn controllers_that_panic_at_the_end_keep_nothing_else_from_ending() {
+        let controllers = Controllers::of(|shutdown| async {
+            shutdown.await;
+            panic!("half of it is written")
+        });
+        controllers.stop().await;
     }
 
     #[tokio::test(start_paused = true)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gateward_cluster::Backoff;
 use gateward_core::{ClusterReader, Facts};
-use gateward_server::{Readiness, ReportLine};
+use gateward_server::{Panicked, Readiness, ReportLine, catch_panic};
 use tokio::sync::watch;
 
 use crate::config::{ConfigSource, Discovered, DiscoveryError, Problem};
@@ -99,7 +99,10 @@ impl<P: Operator> FactsPoller<'_, P> {
     }
 
     async fn once(&self) -> Result<Discovered, DiscoveryError> {
-        self.operator.cluster_facts(self.given, Arc::clone(&self.cluster)).await
+        let learning = async { self.operator.cluster_facts(self.given, Arc::clone(&self.cluster)).await };
+        let learned = catch_panic(learning).await;
+        let panicked = || DiscoveryError::Unreadable("what the cluster serves can't be learned: that panicked".into());
+        learned.unwrap_or_else(|Panicked| Err(panicked()))
     }
 
     /// Has requests answered by what was learned; gives the notes back, of which those are logged that are new.
@@ -152,6 +155,10 @@ mod tests {
         Err(DiscoveryError::Unreadable("the API server is away".into()))
     }
 
+    fn panic() -> Result<usize, DiscoveryError> {
+        panic!("no such API group")
+    }
+
     fn contradiction() -> Result<usize, DiscoveryError> {
         Err(DiscoveryError::Contradiction(Problem::of_key(FieldPath::field("grove"), "isn't there")))
     }
@@ -191,7 +198,13 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_last_facts_stay_while_others_cannot_be_learned() {
-        assert_eq!(after(3, vec![|| Ok(1), unreadable, contradiction]).await, Ok(Some(1)));
+        assert_eq!(after(3, vec![|| Ok(1), unreadable, contradiction, panic]).await, Ok(Some(1)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_panic_costs_one_attempt() {
+        assert_eq!(after(0, vec![panic, || Ok(1)]).await, Ok(Some(1)));
+        assert_eq!(after(1, vec![|| Ok(1), panic]).await, Ok(Some(1)));
     }
 
     #[tokio::test(start_paused = true)]

@@ -22,8 +22,9 @@ use crate::operator::Operator;
 
 /// Where words about the start as a whole are found.
 const TARGET: &str = "setup";
-/// How long giving the lease back may take; without it, another replica waits for its end.
-const GIVING_BACK: Duration = Duration::from_secs(5);
+/// How long giving leases back may take, less than the server drains. One that stays is waited for until it expires; to
+/// delete the one of a namespace takes three requests, of which each may take 4 seconds.
+const GIVING_BACK: Duration = Duration::from_secs(15);
 /// How long to wait before the way to the API server is looked for again.
 const PAUSE: Duration = Duration::from_secs(2);
 
@@ -179,6 +180,6 @@ fn self_check<P: Operator>(
 
 async fn give_back(controller: CertController) {
     if tokio::time::timeout(GIVING_BACK, controller.stop()).await.is_err() {
-        tracing::warn!("the lease could not be released; another replica leads once it has expired");
+        tracing::warn!("the leases could not be given back; others take over once they have expired");
     }
 }
