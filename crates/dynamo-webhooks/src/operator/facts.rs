@@ -1,6 +1,7 @@
 //! What the rules need to know of the cluster and of the operator's configuration.
 
 use std::collections::BTreeSet;
+use std::future::ready;
 use std::sync::Arc;
 
 use gateward::{BoxFuture, ClusterReader, Facts, GroupServed, Lookup, ObjectName, Request, ReviewSubject};
@@ -121,12 +122,12 @@ impl Default for ClusterFacts {
 
 impl Facts for ClusterFacts {
     /// Only a cluster-wide operator leaves claimed namespaces to others.
-    fn claims(&self, subject: &ReviewSubject<'_>) -> bool {
-        let claimed_now = || match &self.cluster {
-            Cluster::Read(cluster) => cluster.claims(subject),
-            Cluster::NotEvaluated => false,
-        };
-        self.watches == Watches::WholeCluster && (self.excluded_namespaces.contains(subject.namespace) || claimed_now())
+    fn claims<'a>(&'a self, subject: &'a ReviewSubject<'a>) -> BoxFuture<'a, bool> {
+        let excluded = self.excluded_namespaces.contains(subject.namespace);
+        match (self.watches, &self.cluster) {
+            (Watches::WholeCluster, Cluster::Read(cluster)) if !excluded => cluster.claims(subject),
+            (watches, _) => Box::pin(ready(watches == Watches::WholeCluster && excluded)),
+        }
     }
 }
 
@@ -223,6 +224,8 @@ impl ClusterReader for DocumentedCluster {
 
 #[cfg(test)]
 mod tests {
+    use std::task::{Context, Poll, Waker};
+
     use gateward::{Operation, Review};
 
     use super::*;
@@ -270,14 +273,22 @@ mod tests {
         }
     }
 
+    fn claims(facts: &ClusterFacts, namespace: &str) -> bool {
+        let subject = graphs_in(namespace);
+        match facts.claims(&subject).as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(claimed) => claimed,
+            Poll::Pending => panic!("nothing here waits"),
+        }
+    }
+
     #[test]
     fn only_a_cluster_wide_operator_skips_claimed_namespaces() {
         let claimed = json!({"excludedNamespaces": ["team-a"]});
-        assert!(!ClusterFacts::from_document(&claimed).unwrap().claims(&graphs_in("team-a")));
+        assert!(!claims(&ClusterFacts::from_document(&claimed).unwrap(), "team-a"));
         let mut wide = claimed;
         wide["clusterWide"] = true.into();
         let facts = ClusterFacts::from_document(&wide).unwrap();
-        assert!(facts.claims(&graphs_in("team-a")) && !facts.claims(&graphs_in("team-b")));
+        assert!(claims(&facts, "team-a") && !claims(&facts, "team-b"));
     }
 
     /// A cluster in which everything in one namespace is claimed.
@@ -297,8 +308,8 @@ mod tests {
             Box::pin(std::future::ready(Lookup::Absent))
         }
 
-        fn claims(&self, subject: &ReviewSubject<'_>) -> bool {
-            subject.namespace == self.0
+        fn claims<'a>(&'a self, subject: &'a ReviewSubject<'a>) -> BoxFuture<'a, bool> {
+            Box::pin(ready(subject.namespace == self.0))
         }
     }
 
@@ -310,8 +321,8 @@ mod tests {
             ..ClusterFacts::unknown()
         };
         let wide = with(Watches::WholeCluster);
-        assert!(wide.claims(&graphs_in("team-a")) && !wide.claims(&graphs_in("team-b")));
-        assert!(!with(Watches::OneNamespace).claims(&graphs_in("team-a")));
+        assert!(claims(&wide, "team-a") && !claims(&wide, "team-b"));
+        assert!(!claims(&with(Watches::OneNamespace), "team-a"));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::connection::Connection;
 use crate::lease::{LOG_TARGET, Leadership};
 use crate::namespace_lease::{
     ExcludedClaims, HolderState, LeaseHolder, LeaseWatch, NamespaceClaims, ObservedClaims, ObservedConfigurations,
-    marker,
+    WebhookPresence, marker,
 };
 use crate::request::Backoff;
 
@@ -61,7 +61,8 @@ impl Namespaces {
                 };
                 tasks.writing.spawn(selectors.run(tasks.stopped.clone()));
                 tasks.following.spawn(async move { watch.publish(configurations).await });
-                Self { claims: Some(NamespaceClaims::new(claims)), holder: None }
+                let presence = WebhookPresence::new(connection.client());
+                Self { claims: Some(NamespaceClaims::new(claims, presence)), holder: None }
             }
             ServedNamespaces::One(lease) => {
                 let holder = LeaseHolder::new(connection, config, lease, leader.leadership.clone());

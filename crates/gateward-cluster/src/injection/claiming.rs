@@ -7,7 +7,9 @@ use gateward_core::Review;
 
 use super::object::{InjectableKind, InjectableObject, Webhook};
 use crate::config::InjectionRules;
-use crate::namespace_lease::{ClaimingWebhook, OwnConfiguration, OwnWebhook, Versions, WebhookRule, selected_by_name};
+use crate::namespace_lease::{
+    ClaimingWebhook, ConfigurationVersion, OwnConfiguration, OwnWebhook, Versions, WebhookRule, selected_by_name,
+};
 
 impl InjectionRules {
     /// The webhooks of a configuration that may stand behind a claim: they are another release's, they refuse what they
@@ -24,6 +26,10 @@ impl InjectionRules {
         let claiming = webhooks.map(|webhook| ClaimingWebhook {
             review,
             configuration: format!("{kind} {}", object.name()),
+            version: ConfigurationVersion {
+                uid: object.metadata.uid.clone().unwrap_or_default(),
+                resource_version: object.version().to_owned(),
+            },
             entry: webhook.name.clone(),
             namespaces: selected_by_name(webhook.namespace_selector.as_ref()),
             rules: webhook

@@ -56,8 +56,9 @@ impl ObservedWebhooks {
     /// The next observation: the time restarts for each webhook that is another than before.
     pub(crate) fn after(before: &Self, now_seen: Vec<ClaimingWebhook>, now: Instant) -> Self {
         let observed = now_seen.into_iter().map(|webhook| {
-            let known = before.0.iter().find(|known| *known.webhook == webhook);
-            known.cloned().unwrap_or_else(|| ObservedWebhook { webhook: Arc::new(webhook), since: now })
+            let known = before.0.iter().find(|known| known.webhook.is_called_as(&webhook));
+            let since = known.map_or(now, |known| known.since);
+            ObservedWebhook { webhook: Arc::new(webhook), since }
         });
         Self(observed.collect())
     }
@@ -109,10 +110,12 @@ impl Claims {
         claims
     }
 
-    /// The same at a later moment: the reader may be late.
-    pub(crate) fn cover_at(&self, subject: &ReviewSubject<'_>, now: Instant) -> bool {
+    /// The webhooks that stand behind the claim on what a review is about, at a later moment: the reader may be late.
+    pub(crate) fn behind(&self, subject: &ReviewSubject<'_>, now: Instant) -> impl Iterator<Item = &ClaimingWebhook> {
         let claim = self.namespaces.get(subject.namespace);
-        claim.and_then(|claim| claim.until).is_some_and(|until| now < until) && self.covers(subject)
+        let live = claim.filter(|claim| claim.until.is_some_and(|until| now < until));
+        let webhooks = live.into_iter().flat_map(|claim| &claim.webhooks);
+        webhooks.map(AsRef::as_ref).filter(|webhook| webhook.covers(subject))
     }
 
     /// Whether an operator of one namespace has claimed what a review is about.
@@ -156,7 +159,7 @@ mod tests {
 
     use super::*;
     use crate::namespace_lease::record::{LeaseVersion, NamespaceLease};
-    use crate::namespace_lease::webhook::{Versions, WebhookRule};
+    use crate::namespace_lease::webhook::{ConfigurationVersion, Versions, WebhookRule};
 
     const SETTLE: Duration = Duration::from_secs(5);
     const SECOND: Duration = Duration::from_secs(1);
@@ -197,6 +200,7 @@ mod tests {
         ClaimingWebhook {
             review,
             configuration: "river".into(),
+            version: ConfigurationVersion { uid: "u".into(), resource_version: "7".into() },
             entry: resource.into(),
             namespaces: vec!["team-a".into()],
             rules: vec![WebhookRule { rule, versions: Versions::Equivalent }],
@@ -257,8 +261,8 @@ mod tests {
         let webhooks = observed(vec![webhook(Review::Validate, "otters", "CREATE")], start);
         let claims = Claims::of([&lease("lock", "river/1", start)], &webhooks, SETTLE, start + SETTLE);
         let subject = subject("otters", Operation::Create, Review::Validate);
-        assert!(claims.cover_at(&subject, start + 34 * SECOND));
-        assert!(!claims.cover_at(&subject, start + 35 * SECOND));
+        assert_eq!(claims.behind(&subject, start + 34 * SECOND).count(), 1);
+        assert_eq!(claims.behind(&subject, start + 35 * SECOND).count(), 0);
     }
 
     #[test]
@@ -271,6 +275,24 @@ mod tests {
         assert_eq!(state(&claims), Some(ClaimState::Counted));
         let claims = Claims::of([&released, &silent], &webhooks, SETTLE, now);
         assert!(claims.covers(&subject("otters", Operation::Create, Review::Validate)));
+    }
+
+    #[test]
+    fn a_webhook_whose_object_was_written_goes_on_and_one_that_was_made_anew_has_to_settle() {
+        let start = Instant::now();
+        let seen = webhook(Review::Validate, "otters", "CREATE");
+        let (mut written, mut remade) = (seen.clone(), seen.clone());
+        written.version.resource_version = "8".into();
+        remade.version = ConfigurationVersion { uid: "v".into(), resource_version: "8".into() };
+        let held = lease("lock", "river/1", start);
+        let after = |webhook: ClaimingWebhook| {
+            let observed = ObservedWebhooks::after(&observed(vec![seen.clone()], start), vec![webhook], start + SETTLE);
+            Claims::of([&held], &observed, SETTLE, start + SETTLE)
+        };
+        let subject = subject("otters", Operation::Create, Review::Validate);
+        let goes_on = after(written.clone());
+        assert_eq!(goes_on.behind(&subject, start + SETTLE).collect::<Vec<_>>(), [&written]);
+        assert!(!after(remade).covers(&subject));
     }
 
     #[test]

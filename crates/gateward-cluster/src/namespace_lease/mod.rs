@@ -3,7 +3,8 @@
 //!
 //! What decides is pure: [`record`] says for how long a lease counts, [`holder`] what its holder does next, [`webhook`]
 //! which webhooks stand behind a claim, [`claims`] what is claimed, and [`exclusion`] which namespaces our own webhooks
-//! leave out. [`watch`] and [`hold`] read and write the leases.
+//! leave out. [`watch`] and [`hold`] read and write the leases, and [`presence`] asks whether those
+//! webhooks are still there.
 
 mod claims;
 mod configurations;
@@ -13,6 +14,7 @@ mod exploration;
 mod hold;
 mod holder;
 mod known;
+mod presence;
 mod reader;
 mod record;
 mod watch;
@@ -23,7 +25,8 @@ pub(crate) use configurations::ObservedConfigurations;
 pub(crate) use exclusion::{ExcludedClaims, OwnConfiguration, OwnWebhook, marker};
 pub use hold::HolderState;
 pub(crate) use hold::LeaseHolder;
+pub(crate) use presence::WebhookPresence;
 pub use reader::{ClaimsStatus, NamespaceClaims, NamespaceStatus};
 pub(crate) use record::NamespaceLease;
 pub(crate) use watch::{LeaseWatch, ObservedClaims};
-pub(crate) use webhook::{ClaimingWebhook, Versions, WebhookRule, selected_by_name};
+pub(crate) use webhook::{ClaimingWebhook, ConfigurationVersion, Versions, WebhookRule, selected_by_name};

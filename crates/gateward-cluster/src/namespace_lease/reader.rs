@@ -1,16 +1,21 @@
 //! What is claimed, for validators, reports and metrics.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use gateward_core::ReviewSubject;
 use tokio::sync::watch;
 
-use super::claims::ClaimState;
+use super::claims::{ClaimState, Claims};
+use super::presence::WebhookPresence;
 use super::watch::ObservedClaims;
 
 /// What operators of one namespace have claimed, as it is at each moment. Clones see the same.
 #[derive(Debug, Clone)]
-pub struct NamespaceClaims(watch::Receiver<ObservedClaims>);
+pub struct NamespaceClaims {
+    observed: watch::Receiver<ObservedClaims>,
+    presence: Arc<WebhookPresence>,
+}
 
 /// All claims at one moment, for people.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,18 +40,31 @@ pub struct NamespaceStatus {
 }
 
 impl NamespaceClaims {
-    pub(crate) fn new(claims: watch::Receiver<ObservedClaims>) -> Self {
-        Self(claims)
+    pub(crate) fn new(observed: watch::Receiver<ObservedClaims>, presence: WebhookPresence) -> Self {
+        Self { observed, presence: Arc::new(presence) }
     }
 
-    /// Whether what a review is about is claimed.
-    pub fn cover(&self, subject: &ReviewSubject<'_>) -> bool {
-        self.0.borrow().claims.cover_at(subject, Instant::now())
+    /// Whether what a review is about is claimed, by webhooks that API servers call for it.
+    ///
+    /// What the watches have seen may be over: a webhook that was removed a moment ago, or while they bring no news. The
+    /// API server that has sent the review called it unless it knew of that, so a read that begins now shows it.
+    pub async fn cover(&self, subject: &ReviewSubject<'_>) -> bool {
+        let asked = Instant::now();
+        if self.claims().behind(subject, asked).next().is_none() {
+            return false;
+        }
+        let present = self.presence.of(subject.review, asked).await;
+        // The watches may have brought news meanwhile, or the lease may have expired.
+        self.claims().behind(subject, Instant::now()).any(|webhook| present.has(webhook))
+    }
+
+    fn claims(&self) -> Arc<Claims> {
+        Arc::clone(&self.observed.borrow().claims)
     }
 
     /// All claims at the moment.
     pub fn status(&self) -> ClaimsStatus {
-        let observed = self.0.borrow().clone();
+        let observed = self.observed.borrow().clone();
         let namespaces = observed.claims.namespaces().map(|(namespace, claim)| {
             let mut configurations: Vec<String> =
                 claim.webhooks.iter().map(|webhook| webhook.configuration.clone()).collect();
@@ -60,6 +78,6 @@ impl NamespaceClaims {
 
     /// Waits for a change; `false` once there is none any more.
     pub async fn changed(&mut self) -> bool {
-        self.0.changed().await.is_ok()
+        self.observed.changed().await.is_ok()
     }
 }

@@ -16,10 +16,19 @@ pub(crate) struct ClaimingWebhook {
     pub(crate) review: Review,
     /// The configuration, as kind and name.
     pub(crate) configuration: String,
+    /// Which state of which object it was read from.
+    pub(crate) version: ConfigurationVersion,
     /// The entry in it.
     pub(crate) entry: String,
     pub(crate) namespaces: Vec<String>,
     pub(crate) rules: Vec<WebhookRule>,
+}
+
+/// Which state of which webhook configuration was seen.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub(crate) struct ConfigurationVersion {
+    pub(crate) uid: String,
+    pub(crate) resource_version: String,
 }
 
 /// A rule of a webhook.
@@ -39,6 +48,14 @@ pub(crate) enum Versions {
 }
 
 impl ClaimingWebhook {
+    /// Whether both are one webhook that API servers call for the same, whatever else of its object was written.
+    pub(crate) fn is_called_as(&self, other: &Self) -> bool {
+        let Self { review, configuration, version, entry, namespaces, rules } = self;
+        (review, configuration, &version.uid, entry)
+            == (&other.review, &other.configuration, &other.version.uid, &other.entry)
+            && (namespaces, rules) == (&other.namespaces, &other.rules)
+    }
+
     /// Whether the webhook is called for what a review is about.
     pub(crate) fn covers(&self, subject: &ReviewSubject<'_>) -> bool {
         self.review == subject.review
@@ -118,6 +135,7 @@ mod tests {
         ClaimingWebhook {
             review: Review::Validate,
             configuration: "ValidatingWebhookConfiguration river".into(),
+            version: ConfigurationVersion::default(),
             entry: "otters.zoo.org".into(),
             namespaces: vec!["team-a".into()],
             rules: vec![WebhookRule { rule: serde_json::from_value(rule).unwrap(), versions }],

@@ -4,6 +4,7 @@ mod discovery_cache;
 mod location;
 mod object_pages;
 
+use std::future::ready;
 use std::time::Duration;
 
 use futures_util::AsyncReadExt;
@@ -208,8 +209,11 @@ impl ClusterReader for ApiReader {
         Box::pin(async { self.ask(question).await.map_err(|unanswered| WebhookError::Unavailable(why(&unanswered))) })
     }
 
-    fn claims(&self, subject: &ReviewSubject<'_>) -> bool {
-        self.claims.as_ref().is_some_and(|claims| claims.cover(subject))
+    fn claims<'a>(&'a self, subject: &'a ReviewSubject<'a>) -> BoxFuture<'a, bool> {
+        match &self.claims {
+            Some(claims) => Box::pin(claims.cover(subject)),
+            None => Box::pin(ready(false)),
+        }
     }
 }
 

@@ -1,19 +1,21 @@
 //! What a verdict depends on beside the request: time and the state of the cluster, handed in by the shell.
 
 use std::any::Any;
+use std::future::ready;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use crate::rule::cluster::ClusterReader;
 use crate::rule::review_subject::ReviewSubject;
+use crate::webhooks::future::BoxFuture;
 use crate::wire::decision::Decision;
 
 /// The operator's own view of the cluster; handlers read it with [`Request::facts`](crate::Request::facts).
 pub trait Facts: Any + Send + Sync {
     /// Whether another operator has claimed what a review is about, so that it is not ours to judge.
-    fn claims(&self, subject: &ReviewSubject<'_>) -> bool {
+    fn claims<'a>(&'a self, subject: &'a ReviewSubject<'a>) -> BoxFuture<'a, bool> {
         let _ = subject;
-        false
+        Box::pin(ready(false))
     }
 }
 

@@ -136,7 +136,7 @@ impl Webhooks {
         if !covers(declared, &review.request) {
             return Err(wrong_kind(declared, &review.request));
         }
-        if let Some(skip) = skip(route.review, declared, review, context) {
+        if let Some(skip) = skip(route.review, declared, review, context).await {
             return Ok(Judged::Skipped(skip));
         }
         if !review.operation.is_some_and(|operation| declared.handles(route.review, operation)) {
@@ -186,8 +186,8 @@ impl Judged {
 }
 
 /// Why the object passes unjudged, if it does.
-fn skip(asked: Review, declared: &Declaration, review: &AdmissionReview<'_>, context: &Context) -> Option<Skip> {
-    if is_claimed(asked, declared, review, context.facts.as_ref()) {
+async fn skip(asked: Review, declared: &Declaration, review: &AdmissionReview<'_>, context: &Context) -> Option<Skip> {
+    if is_claimed(asked, declared, review, context.facts.as_ref()).await {
         return Some(Skip::ClaimedNamespace);
     }
     if declared.deleting_objects == DeletingObjects::Skip && metadata::is_terminating(review) {
@@ -203,7 +203,7 @@ fn skip(asked: Review, declared: &Declaration, review: &AdmissionReview<'_>, con
 }
 
 /// Whether another operator has claimed what the review is about. No claim covers an object without a namespace.
-fn is_claimed(asked: Review, declared: &Declaration, review: &AdmissionReview<'_>, facts: &dyn Facts) -> bool {
+async fn is_claimed(asked: Review, declared: &Declaration, review: &AdmissionReview<'_>, facts: &dyn Facts) -> bool {
     let request = &review.request;
     let Some(namespace) = request.namespace.as_deref() else { return false };
     let written = request.request_kind.as_ref().filter(|kind| kind.same_kind(&request.kind)).unwrap_or(&request.kind);
@@ -213,7 +213,7 @@ fn is_claimed(asked: Review, declared: &Declaration, review: &AdmissionReview<'_
         versions = vec![&written.version];
         (group, resource) = (&request.resource.group, Cow::Borrowed(request.resource.resource.as_str()));
     }
-    facts.claims(&ReviewSubject {
+    let subject = ReviewSubject {
         namespace,
         group,
         resource: &resource,
@@ -221,7 +221,8 @@ fn is_claimed(asked: Review, declared: &Declaration, review: &AdmissionReview<'_
         versions: &versions,
         operation: review.operation,
         review: asked,
-    })
+    };
+    facts.claims(&subject).await
 }
 
 /// Of objects that are made, changed or removed, a handler may have no opinion. Whatever else is done is refused where

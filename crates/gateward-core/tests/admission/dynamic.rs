@@ -1,12 +1,13 @@
 //! Kinds that are known at run time only: their objects are raw JSON.
 
+use std::future::ready;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use gateward_core::testing::{TestRequest, block_on};
 use gateward_core::{
-    Context, DynamicKind, Facts, Operation, Raw, Request, Review, ReviewSubject, Validator, Verdict, Webhook, Webhooks,
-    WebhooksError, handler,
+    BoxFuture, Context, DynamicKind, Facts, Operation, Raw, Request, Review, ReviewSubject, Validator, Verdict,
+    Webhook, Webhooks, WebhooksError, handler,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -236,9 +237,9 @@ fn defaults_of_the_declared_kind_are_seen_by_the_webhook_for_all() {
 struct RiverIsClaimed;
 
 impl Facts for RiverIsClaimed {
-    fn claims(&self, subject: &ReviewSubject<'_>) -> bool {
-        (subject.namespace, subject.group, subject.resource) == ("river", "zoo.example.org", "otters")
-            && subject.versions == ["v1"]
+    fn claims<'a>(&'a self, subject: &'a ReviewSubject<'a>) -> BoxFuture<'a, bool> {
+        let kind = (subject.namespace, subject.group, subject.resource);
+        Box::pin(ready(kind == ("river", "zoo.example.org", "otters") && subject.versions == ["v1"]))
     }
 }
 

@@ -1,6 +1,10 @@
 //! Objects that pass without being judged.
 
-use gateward_core::{DeletingObjects, Facts, Outcome, Request, ReviewSubject, Skip, Verdict, Webhook, Webhooks};
+use std::future::ready;
+
+use gateward_core::{
+    BoxFuture, DeletingObjects, Facts, Outcome, Request, ReviewSubject, Skip, Verdict, Webhook, Webhooks,
+};
 use serde_json::{Value, json};
 
 use crate::zoo::{Otter, Reply, VALIDATE, ask, ask_knowing, created, judged_by, otter, updated};
@@ -13,8 +17,8 @@ fn refuse(_: &Otter, _: &Request) -> Verdict {
 struct ClaimedBy(&'static str);
 
 impl Facts for ClaimedBy {
-    fn claims(&self, subject: &ReviewSubject<'_>) -> bool {
-        subject.namespace == self.0
+    fn claims<'a>(&'a self, subject: &'a ReviewSubject<'a>) -> BoxFuture<'a, bool> {
+        Box::pin(ready(subject.namespace == self.0))
     }
 }
 

@@ -80,8 +80,8 @@ fn an_undeclared_delete_is_allowed() {
 fn what_another_operator_has_claimed_passes_whatever_is_done() {
     struct Claimed;
     impl gateward_core::Facts for Claimed {
-        fn claims(&self, _: &gateward_core::ReviewSubject<'_>) -> bool {
-            true
+        fn claims<'a>(&'a self, _: &'a gateward_core::ReviewSubject<'a>) -> gateward_core::BoxFuture<'a, bool> {
+            Box::pin(std::future::ready(true))
         }
     }
     for operation in ["CONNECT", "PATCH"] {

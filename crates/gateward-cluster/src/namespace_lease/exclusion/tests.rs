@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::*;
 use crate::namespace_lease::claims::ObservedWebhooks;
 use crate::namespace_lease::record::{LeaseVersion, NamespaceLease, ObservedLease};
-use crate::namespace_lease::webhook::{ClaimingWebhook, Versions, WebhookRule};
+use crate::namespace_lease::webhook::{ClaimingWebhook, ConfigurationVersion, Versions, WebhookRule};
 
 const MARKER: &str = "claimed.otter.zoo.org";
 
@@ -33,6 +33,7 @@ fn claims(namespaces: &[&str], rule: RuleWithOperations) -> Claims {
     });
     let leases: Vec<ObservedLease> = leases.collect();
     let webhook = ClaimingWebhook {
+        version: ConfigurationVersion::default(),
         review: Review::Validate,
         configuration: "river".into(),
         entry: "otters.zoo.org".into(),

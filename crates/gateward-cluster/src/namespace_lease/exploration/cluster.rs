@@ -11,8 +11,9 @@ use crate::config::{ClaimedNamespaces, NamespaceLeaseTimes};
 use crate::namespace_lease::claims::{Claims, ObservedWebhook, ObservedWebhooks};
 use crate::namespace_lease::exclusion::{ExcludedClaims, OwnConfiguration, OwnWebhook, marker};
 use crate::namespace_lease::holder::{Holder, Role, Step, Successor, next_step};
+use crate::namespace_lease::presence::PresentConfigurations;
 use crate::namespace_lease::record::{LeaseVersion, NamespaceLease, ObservedLease};
-use crate::namespace_lease::webhook::{ClaimingWebhook, Versions, WebhookRule};
+use crate::namespace_lease::webhook::{ClaimingWebhook, ConfigurationVersion, Versions, WebhookRule};
 
 /// A step of the world.
 pub(super) const TICK: u16 = 5_000;
@@ -26,6 +27,7 @@ const COUNTED: u8 = 20;
 pub(super) struct Settings {
     pub(super) holders: Holders,
     pub(super) exclusion: Exclusion,
+    pub(super) presence: Presence,
     pub(super) clocks: Clocks,
     /// How many events there are in a course.
     pub(super) events: u8,
@@ -44,6 +46,14 @@ pub(super) enum Holders {
 pub(super) enum Exclusion {
     On,
     Off,
+}
+
+/// Whether a replica of the cluster-wide operator asks for the webhooks before it passes something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Presence {
+    Asked,
+    /// It goes by what it has seen: not what ships, but what the exploration has to find fault with.
+    TakenForGranted,
 }
 
 /// What each clock measures in a step of the world, and by how many seconds those of two holders differ.
@@ -71,6 +81,42 @@ pub(super) enum Event {
     HealWatcher(usize),
 }
 
+/// An event, whoever it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Cause {
+    Nothing,
+    Crash,
+    Stop,
+    Start,
+    Cut,
+    Heal,
+    RemoveWebhook,
+    AddWebhook,
+    CrashWatcher,
+    StartWatcher,
+    CutWatcher,
+    HealWatcher,
+}
+
+impl Cause {
+    fn of(event: Event) -> Self {
+        match event {
+            Event::Nothing => Self::Nothing,
+            Event::Crash(_) => Self::Crash,
+            Event::Stop(_) => Self::Stop,
+            Event::Start(_) => Self::Start,
+            Event::Cut(_) => Self::Cut,
+            Event::Heal(_) => Self::Heal,
+            Event::RemoveWebhook(_) => Self::RemoveWebhook,
+            Event::AddWebhook(_) => Self::AddWebhook,
+            Event::CrashWatcher(_) => Self::CrashWatcher,
+            Event::StartWatcher(_) => Self::StartWatcher,
+            Event::CutWatcher(_) => Self::CutWatcher,
+            Event::HealWatcher(_) => Self::HealWatcher,
+        }
+    }
+}
+
 /// All that matters for what follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Cluster {
@@ -83,10 +129,15 @@ pub(super) struct Cluster {
     /// Whether the cluster-wide configuration leaves the namespace out.
     pub(super) excluded: bool,
     events_left: u8,
-    /// For how many steps nothing has happened, for how many nobody has judged, and for how many every replica of the
-    /// cluster-wide operator has been in touch with the API server.
+    /// What happened last.
+    pub(super) cause: Cause,
+    /// For how many steps nothing has happened.
     pub(super) quiet_for: u8,
+    /// For how many steps something could have been stored that nobody has judged.
     pub(super) unjudged_for: u8,
+    /// For how many steps both have judged since something happened.
+    pub(super) both_for: u8,
+    /// For how many steps a replica of the cluster-wide operator has been in touch with the API server.
     pub(super) in_touch_for: u8,
 }
 
@@ -106,8 +157,6 @@ pub(super) struct WatcherProcess {
     seen: Option<SeenLease>,
     /// For how long it has seen each webhook.
     webhooks: [Option<u16>; 2],
-    /// Whether it passes what is written in the namespace.
-    pub(super) skips: bool,
 }
 
 /// A lease as somebody has seen it.
@@ -122,11 +171,15 @@ struct SeenLease {
 /// What a watcher has seen: the lease, and for how long each webhook.
 type WatcherView = (Option<SeenLease>, [Option<u16>; 2]);
 
+/// Which webhooks a read shows; `None` where it isn't answered.
+type Answer = Option<[bool; 2]>;
+
 /// The code that ships, asked once for each thing that it can see.
 pub(super) struct Rules {
     base: Instant,
     settings: Settings,
-    claims: HashMap<WatcherView, (bool, bool)>,
+    passes: HashMap<(WatcherView, Answer), bool>,
+    left_out: HashMap<WatcherView, bool>,
     steps: HashMap<(usize, Option<SeenLease>, RoleKey), Step>,
 }
 
@@ -140,7 +193,7 @@ enum RoleKey {
 impl Rules {
     pub(super) fn new(settings: &Settings) -> Self {
         let base = Instant::now() + Duration::from_hours(1);
-        Self { base, settings: *settings, claims: HashMap::new(), steps: HashMap::new() }
+        Self { base, settings: *settings, passes: HashMap::new(), left_out: HashMap::new(), steps: HashMap::new() }
     }
 
     fn holder(&self, index: usize) -> Holder {
@@ -184,21 +237,36 @@ impl Rules {
         Some(SeenLease { holder, is_current: true, age })
     }
 
-    /// Whether a watcher passes the namespace, and whether it would leave it out.
-    fn verdict(&mut self, seen: Option<SeenLease>, webhooks: [Option<u16>; 2]) -> (bool, bool) {
-        if let Some(known) = self.claims.get(&(seen, webhooks)) {
+    /// Whether a watcher passes the namespace, given the answer to its question for the webhooks.
+    fn passes(&mut self, view: WatcherView, answer: Answer) -> bool {
+        if let Some(known) = self.passes.get(&(view, answer)) {
             return *known;
         }
+        let present = answer.into_iter().flat_map(|present| (0..2).filter(move |index| present[*index]));
+        let present: PresentConfigurations = present.map(version).collect();
+        let passes = self.claims(view).behind(&SUBJECT, self.base).any(|webhook| present.has(webhook));
+        self.passes.insert((view, answer), passes);
+        passes
+    }
+
+    /// Whether a watcher would leave the namespace out.
+    fn leaves_out(&mut self, view: WatcherView) -> bool {
+        if let Some(known) = self.left_out.get(&view) {
+            return *known;
+        }
+        let leaves_out = leaves_out(&self.claims(view));
+        self.left_out.insert(view, leaves_out);
+        leaves_out
+    }
+
+    fn claims(&self, (seen, webhooks): WatcherView) -> Claims {
         let leases: Vec<ObservedLease> = seen.map(|seen| self.observed(seen)).into_iter().collect();
         let observed = webhooks.into_iter().enumerate().filter_map(|(index, age)| {
             let since = self.ago(age?);
             Some(ObservedWebhook { webhook: std::sync::Arc::new(webhook(index)), since })
         });
         let observed: ObservedWebhooks = observed.collect();
-        let claims = Claims::of(&leases, &observed, Duration::from_millis(SETTLE.into()), self.base);
-        let verdict = (claims.covers(&SUBJECT), leaves_out(&claims));
-        self.claims.insert((seen, webhooks), verdict);
-        verdict
+        Claims::of(&leases, &observed, Duration::from_millis(SETTLE.into()), self.base)
     }
 
     fn step(&mut self, index: usize, seen: Option<SeenLease>, role: RoleKey) -> Step {
@@ -240,10 +308,15 @@ fn rule() -> RuleWithOperations {
     }
 }
 
+fn version(index: usize) -> ConfigurationVersion {
+    ConfigurationVersion { uid: format!("u-{index}"), resource_version: "7".into() }
+}
+
 fn webhook(index: usize) -> ClaimingWebhook {
     ClaimingWebhook {
         review: Review::Validate,
         configuration: format!("release-{index}"),
+        version: version(index),
         entry: "otters.zoo.org".into(),
         namespaces: vec!["team-a".into()],
         rules: vec![WebhookRule { rule: rule(), versions: Versions::Equivalent }],
@@ -272,7 +345,7 @@ impl Cluster {
         let second = settings.holders == Holders::Replicas;
         let holder = |alive| HolderProcess { alive, connected: true, seen, wait: 0 };
         let webhooks = [Some(SETTLE), None];
-        let watcher = WatcherProcess { alive: true, connected: true, seen, webhooks, skips: true };
+        let watcher = WatcherProcess { alive: true, connected: true, seen, webhooks };
         Self {
             lease: Some(0),
             holders: [holder(true), holder(second)],
@@ -280,8 +353,10 @@ impl Cluster {
             webhooks: [true, false],
             excluded: settings.exclusion == Exclusion::On,
             events_left: settings.events,
+            cause: Cause::Nothing,
             quiet_for: 0,
             unjudged_for: 0,
+            both_for: 0,
             in_touch_for: 3,
         }
     }
@@ -318,8 +393,10 @@ impl Cluster {
             for index in order {
                 next.hold(index, settings, rules);
             }
+            // Something may be written before the news is there, and after it.
+            let unheard = next.is_unjudged(settings, rules);
             next.watch(settings, rules);
-            next.count();
+            next.count(unheard, settings, rules);
             if !states.contains(&next) {
                 states.push(next);
             }
@@ -344,7 +421,8 @@ impl Cluster {
             self.quiet_for = (self.quiet_for + 1).min(COUNTED);
             return;
         }
-        (self.events_left, self.quiet_for) = (self.events_left - 1, 0);
+        (self.events_left, self.quiet_for, self.both_for) = (self.events_left - 1, 0, 0);
+        self.cause = Cause::of(event);
         let started = HolderProcess { alive: true, connected: true, seen: None, wait: 0 };
         match event {
             Event::Nothing => {}
@@ -357,7 +435,7 @@ impl Cluster {
             Event::AddWebhook(index) => self.webhooks[index] = true,
             Event::CrashWatcher(index) => {
                 let watcher = &mut self.watchers[index];
-                *watcher = WatcherProcess { alive: false, seen: None, webhooks: [None; 2], skips: false, ..*watcher };
+                *watcher = WatcherProcess { alive: false, seen: None, webhooks: [None; 2], ..*watcher };
             }
             Event::StartWatcher(index) => self.watchers[index].alive = true,
             Event::CutWatcher(index) => self.watchers[index].connected = false,
@@ -423,10 +501,8 @@ impl Cluster {
                     *seen = present.then(|| seen.unwrap_or_default());
                 }
             }
-            let (skips, leaves_out) = rules.verdict(watcher.seen, watcher.webhooks);
-            watcher.skips = skips;
             if watcher.connected && keeps.is_none() {
-                keeps = Some(leaves_out);
+                keeps = Some(rules.leaves_out((watcher.seen, watcher.webhooks)));
             }
         }
         if let (Exclusion::On, Some(leaves_out)) = (settings.exclusion, keeps) {
@@ -434,21 +510,45 @@ impl Cluster {
         }
     }
 
-    fn count(&mut self) {
-        let in_touch = self.watchers.iter().all(|watcher| !watcher.alive || watcher.connected);
+    fn count(&mut self, unheard: bool, settings: &Settings, rules: &mut Rules) {
+        let in_touch = self.watchers.iter().any(|watcher| watcher.alive && watcher.connected);
         self.in_touch_for = if in_touch { (self.in_touch_for + 1).min(3) } else { 0 };
-        self.unjudged_for = if self.is_unjudged() { (self.unjudged_for + 1).min(COUNTED) } else { 0 };
+        let unjudged = unheard || self.is_unjudged(settings, rules);
+        self.unjudged_for = if unjudged { (self.unjudged_for + 1).min(COUNTED) } else { 0 };
+        let both = self.is_served_by_its_own() && self.is_judged_for_the_whole_cluster(settings, rules);
+        self.both_for = if both { (self.both_for + 1).min(COUNTED) } else { 0 };
     }
 
-    /// Whether something could be written that nobody has judged.
-    fn is_unjudged(&self) -> bool {
-        let passes = self.excluded || self.watchers.iter().any(|watcher| watcher.alive && watcher.skips);
-        !self.webhooks.contains(&true) && passes
+    /// Whether something could be stored that nobody has judged: no webhook of the namespace's own is there, and that of
+    /// the whole cluster passes it or isn't called. Where nobody answers it is refused, as both have `failurePolicy: Fail`.
+    fn is_unjudged(&self, settings: &Settings, rules: &mut Rules) -> bool {
+        let mut alive = self.watchers.iter().filter(|watcher| watcher.alive);
+        !self.webhooks.contains(&true) && (self.excluded || alive.any(|it| self.passes(it, settings, rules)))
+    }
+
+    fn is_judged_for_the_whole_cluster(&self, settings: &Settings, rules: &mut Rules) -> bool {
+        let mut alive = self.watchers.iter().filter(|watcher| watcher.alive);
+        !self.excluded && alive.any(|it| !self.passes(it, settings, rules))
+    }
+
+    /// Whether a replica of the cluster-wide operator passes what is written now.
+    pub(super) fn passes(&self, watcher: &WatcherProcess, settings: &Settings, rules: &mut Rules) -> bool {
+        let answer = match settings.presence {
+            Presence::Asked => watcher.connected.then_some(self.webhooks),
+            Presence::TakenForGranted => Some([true; 2]),
+        };
+        rules.passes((watcher.seen, watcher.webhooks), answer)
     }
 
     /// Whether an operator of the namespace's own judges in it, and can say so.
     pub(super) fn is_served_by_its_own(&self) -> bool {
         self.webhooks.contains(&true) && self.holders.iter().any(|holder| holder.alive && holder.connected)
+    }
+
+    /// Whether everybody who lives is in touch with the API server.
+    pub(super) fn is_whole(&self) -> bool {
+        self.holders.iter().all(|holder| !holder.alive || holder.connected)
+            && self.watchers.iter().all(|watcher| !watcher.alive || watcher.connected)
     }
 }
 

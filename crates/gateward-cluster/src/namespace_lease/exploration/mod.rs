@@ -6,14 +6,17 @@
 
 mod cluster;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use cluster::{Clocks, Cluster, Event, Exclusion, Holders, Settings, TICK};
+use cluster::{Cause, Clocks, Cluster, Event, Exclusion, Holders, Presence, Rules, Settings, TICK};
 
 /// The longest time, by a good clock, that a slow clock takes for a lease that isn't renewed: 35 seconds at 90 percent.
 const EXPIRY: u8 = ticks(39);
-/// The same until a new holder is known: it looks each 10 seconds, and its webhook has to settle for 5.
-const TAKE_OVER: u8 = EXPIRY + ticks(12 + 6) + 1;
+/// The same for a holder that looks each 10 seconds, and for a webhook that has to settle for 5.
+const LOOK: u8 = ticks(12);
+const SETTLED: u8 = ticks(6);
+/// The longest time until a new holder is known after its predecessor is gone.
+const TAKE_OVER: u8 = EXPIRY + LOOK + SETTLED;
 /// A change is known after one step.
 const NEWS: u8 = 1;
 
@@ -44,12 +47,15 @@ impl Course {
     }
 }
 
-/// What was seen of the windows, in steps of [`TICK`].
+/// The longest windows that were seen, in steps of [`TICK`].
 #[derive(Debug, Default)]
 struct Windows {
     states: usize,
+    /// In which something could be stored that nobody has judged, while a replica of the cluster-wide operator is in
+    /// touch with the API server.
     unjudged: u8,
-    unjudged_while_connected: u8,
+    /// In which both judge, by what happened before, while everybody is in touch.
+    both: BTreeMap<Cause, u8>,
 }
 
 /// Goes through all states, breadth first.
@@ -57,7 +63,7 @@ fn explore(settings: &Settings) -> Windows {
     let start = Cluster::quiet(settings);
     let mut course = Course { states: vec![(start, 0, Event::Nothing)], known: HashMap::from([(start, 0)]) };
     let mut windows = Windows::default();
-    let mut rules = cluster::Rules::new(settings);
+    let mut rules = Rules::new(settings);
     let mut next = 0;
     while let Some((state, _, _)) = course.states.get(next).copied() {
         for event in state.events() {
@@ -68,7 +74,7 @@ fn explore(settings: &Settings) -> Windows {
                 }
                 course.known.insert(after, index);
                 course.states.push((after, u32::try_from(next).unwrap(), event));
-                if let Err(why) = judge(&after, settings, &mut windows) {
+                if let Err(why) = judge(&after, settings, &mut rules, &mut windows) {
                     panic!("{why} with {settings:?}:\n{}", course.explain(index));
                 }
             }
@@ -80,35 +86,55 @@ fn explore(settings: &Settings) -> Windows {
 }
 
 /// What has to hold in each state.
-fn judge(state: &Cluster, settings: &Settings, windows: &mut Windows) -> Result<(), String> {
-    let unjudged = state.unjudged_for;
-    let in_touch = state.watchers.iter().any(|watcher| watcher.alive && watcher.connected);
-    let all_in_touch = state.watchers.iter().all(|watcher| !watcher.alive || watcher.connected);
-    let alive = state.watchers.iter().any(|watcher| watcher.alive);
-    let patched = settings.exclusion == Exclusion::Off || in_touch;
-    if alive && patched {
-        windows.unjudged = windows.unjudged.max(unjudged);
-        if unjudged > EXPIRY + NEWS {
-            return Err(format!("nobody judges for {unjudged} steps"));
-        }
-        if all_in_touch && state.in_touch_for > NEWS && unjudged > NEWS {
-            return Err(format!("nobody judges for {unjudged} steps though every replica is in touch"));
-        }
-        if all_in_touch && state.in_touch_for > NEWS {
-            windows.unjudged_while_connected = windows.unjudged_while_connected.max(unjudged);
-        }
-    }
+fn judge(state: &Cluster, settings: &Settings, rules: &mut Rules, windows: &mut Windows) -> Result<(), String> {
+    judge_unjudged(state, settings, windows)?;
+    judge_both(state, settings, windows)?;
     if state.quiet_for >= TAKE_OVER {
         let claimed = state.is_served_by_its_own();
-        let skipping = state.watchers.iter().filter(|watcher| watcher.alive && watcher.connected);
-        if skipping.clone().any(|watcher| watcher.skips != claimed) {
+        let mut asked = state.watchers.iter().filter(|watcher| watcher.alive && watcher.connected);
+        if asked.clone().any(|watcher| state.passes(watcher, settings, rules) != claimed) {
             return Err(format!("a replica goes on {} the namespace", if claimed { "judging" } else { "passing" }));
         }
-        if in_touch && settings.exclusion == Exclusion::On && state.excluded != claimed {
+        if asked.next().is_some() && settings.exclusion == Exclusion::On && state.excluded != claimed {
             return Err("the selector expression is not as it should be".into());
         }
     }
     Ok(())
+}
+
+/// Nothing is ever stored that nobody has judged, unless the selector expression leaves the namespace out: that is as it
+/// was written last, and is written anew once a replica of the cluster-wide operator is in touch.
+fn judge_unjudged(state: &Cluster, settings: &Settings, windows: &mut Windows) -> Result<(), String> {
+    let unjudged = state.unjudged_for;
+    let in_touch = settings.exclusion == Exclusion::Off || state.in_touch_for > NEWS;
+    if !in_touch {
+        return Ok(());
+    }
+    windows.unjudged = windows.unjudged.max(unjudged);
+    let most = if settings.exclusion == Exclusion::Off { 0 } else { NEWS };
+    if unjudged > most { Err(format!("nobody judges for {unjudged} steps")) } else { Ok(()) }
+}
+
+/// Both judge for no longer than is stated, while everybody is in touch.
+fn judge_both(state: &Cluster, settings: &Settings, windows: &mut Windows) -> Result<(), String> {
+    if !state.is_whole() || state.cause == Cause::Nothing {
+        return Ok(());
+    }
+    let window = windows.both.entry(state.cause).or_default();
+    *window = (*window).max(state.both_for);
+    let most = most_for_both(settings.holders);
+    if *window > most { Err(format!("both judge for {window} steps after {:?}", state.cause)) } else { Ok(()) }
+}
+
+/// For how long both judge at most after the last event. A replica takes the lease of another one at its next look, a
+/// release that of another one once it has expired; webhooks settle meanwhile.
+const fn most_for_both(holders: Holders) -> u8 {
+    let longest = match holders {
+        Holders::Releases => EXPIRY,
+        Holders::Replicas if LOOK > SETTLED => LOOK,
+        Holders::Replicas => SETTLED,
+    };
+    longest + NEWS
 }
 
 /// Each of two clocks too slow or too fast, and one behind or ahead of the other.
@@ -127,7 +153,7 @@ fn all_clocks() -> impl Iterator<Item = Clocks> {
 fn explore_all(holders: Holders, events: u8) {
     for exclusion in [Exclusion::Off, Exclusion::On] {
         for clocks in all_clocks() {
-            let windows = explore(&Settings { holders, exclusion, clocks, events });
+            let windows = explore(&Settings { holders, exclusion, presence: Presence::Asked, clocks, events });
             println!("{holders:?} {exclusion:?} {clocks:?}: {windows:?}");
             assert!(windows.states > 1_000, "hardly anything was explored");
         }
@@ -148,15 +174,35 @@ fn a_namespace_of_two_replicas_is_judged_by_the_right_one_after_any_two_events()
 fn a_namespace_is_judged_by_the_right_one_after_any_three_events() {
     let clocks = all_clocks().next().unwrap();
     for exclusion in [Exclusion::Off, Exclusion::On] {
-        let windows = explore(&Settings { holders: Holders::Replicas, exclusion, clocks, events: 3 });
+        let (holders, presence) = (Holders::Replicas, Presence::Asked);
+        let windows = explore(&Settings { holders, exclusion, presence, clocks, events: 3 });
         println!("{exclusion:?}: {windows:?}");
     }
+}
+
+/// Good clocks for the holders, and two that go alike for the watchers.
+fn with_events(events: u8, watchers: u16, presence: Presence) -> Settings {
+    let clocks = Clocks { holders: [TICK; 2], watchers: [watchers; 2], skew: 0 };
+    Settings { holders: Holders::Releases, exclusion: Exclusion::Off, presence, clocks, events }
 }
 
 /// The exploration would notice: a watcher that never lets a lease expire.
 #[test]
 #[should_panic(expected = "a replica goes on passing the namespace")]
 fn an_exploration_finds_a_lease_that_never_expires() {
-    let clocks = Clocks { holders: [5_000, 5_000], watchers: [100, 100], skew: 0 };
-    explore(&Settings { holders: Holders::Releases, exclusion: Exclusion::Off, clocks, events: 1 });
+    explore(&with_events(1, 100, Presence::Asked));
+}
+
+/// The exploration would notice: a watcher that goes by what it has seen, though the webhook may be gone.
+#[test]
+#[should_panic(expected = "nobody judges for 1 steps")]
+fn an_exploration_finds_a_claim_that_is_taken_for_granted() {
+    explore(&with_events(1, TICK, Presence::TakenForGranted));
+}
+
+/// The exploration would notice: webhooks that never stand behind a claim.
+#[test]
+#[should_panic(expected = "both judge for")]
+fn an_exploration_finds_webhooks_that_never_settle() {
+    explore(&with_events(2, 100, Presence::Asked));
 }
