@@ -19,8 +19,9 @@ use gateward::{
     Client, ClusterReader, ControllersError, Drain, Operator, Release, Server, ServerError, ShutdownSignal,
 };
 use gateward_core::FieldPath;
-use http::{Method, Request, Response, StatusCode};
+use http::{Method, Response, StatusCode};
 use kube::client::Body;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tower_service::Service;
 
@@ -133,7 +134,7 @@ fn failure(status: StatusCode) -> (StatusCode, Value) {
     (status, status_object)
 }
 
-impl Service<Request<Body>> for ApiServer {
+impl Service<http::Request<Body>> for ApiServer {
     type Response = Response<Body>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
@@ -142,7 +143,7 @@ impl Service<Request<Body>> for ApiServer {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let this = self.clone();
         Box::pin(async move {
             let (parts, body) = request.into_parts();
@@ -154,6 +155,20 @@ impl Service<Request<Body>> for ApiServer {
             let (status, answer) = this.stored().answer(&parts.method, parts.uri.path(), body);
             Ok(Response::builder().status(status).body(Body::from(answer.to_string().into_bytes())).unwrap())
         })
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Otter {}
+
+resource!(Otter, "zoo.example/v1", "Otter", "otters");
+
+struct Anyone;
+
+#[handler]
+impl Validator<Otter> for Anyone {
+    async fn create(&self, _: &Otter, _: &Request) -> Verdict {
+        Verdict::allow()
     }
 }
 
@@ -218,7 +233,8 @@ fn config() -> Config {
 async fn ended(then: Then, sibling: bool) -> (Result<(), ServerError>, ApiServer) {
     let api_server = ApiServer::default();
     api_server.stored().sibling = sibling;
-    let operator = Otters { webhooks: Webhooks::new(), api_server: api_server.clone(), then };
+    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().validator(Anyone));
+    let operator = Otters { webhooks, api_server: api_server.clone(), then };
     let server = Server::builder(operator)
         .client(Client::new(api_server.clone(), "zoo"))
         .release("otters", "zoo")
