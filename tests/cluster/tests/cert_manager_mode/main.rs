@@ -11,7 +11,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cluster_tests::objects::model;
 use cluster_tests::{
-    Chart, Load, NAMESPACE, Release, SERVING_SECRET, Sandbox, run_in_turn, shown_by_all, tests, until,
+    Chart, Load, NAMESPACE, Release, SERVING_SECRET, Sandbox, leaves_a_claimed_namespace_out, run_in_turn,
+    shown_by_all, tests, until,
 };
 use gateward_certs::{Ca, CaBundle, CommonName, SystemKeys, TEN_YEARS, Validity};
 use serde_json::{Value, json};
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         the_bundle_is_deleted,
         cert_manager_rests_while_the_pods_are_replaced,
         a_rotation_is_a_matter_of_cert_manager,
+        claimed_namespaces_are_left_out,
         a_cluster_issuer_of_the_users_takes_over,
         what_a_plain_annotation_costs_at_a_new_root_is_measured,
     ];
@@ -153,6 +155,10 @@ async fn cert_manager_rests_while_the_pods_are_replaced(sandbox: Sandbox) {
 async fn a_rotation_is_a_matter_of_cert_manager(sandbox: Sandbox) {
     let said = Release::only(&sandbox).gateward(&["certs", "rotate"]).await.unwrap_err().to_string();
     assert!(said.contains(&format!("`cmctl renew -n {NAMESPACE} {SERVING}`")), "{said}");
+}
+
+async fn claimed_namespaces_are_left_out(sandbox: Sandbox) {
+    leaves_a_claimed_namespace_out(&sandbox, &Release::only(&sandbox), &values("secret")).await;
 }
 
 /// The chart makes no issuer then, and the certificate is one of the CA that the user names.

@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cluster_tests::{
-    Bed, Chart, Load, NAMESPACE, RELEASE, Release, SERVING_SECRET, Sandbox, Shell, command_blocks, probe_page,
-    run_in_turn, shown_by_all, tests, until, webhook_pods,
+    Bed, Chart, Load, NAMESPACE, RELEASE, Release, SERVING_SECRET, Sandbox, Shell, command_blocks,
+    leaves_a_claimed_namespace_out, probe_page, run_in_turn, shown_by_all, tests, until, webhook_pods,
 };
 use gateward_certs::{Ca, CommonName, IssuedCertificate, ServerNames, SystemKeys, Validity};
 use serde_json::{Value, json};
@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         a_ca_is_changed_bundle_first,
         a_ca_is_changed_certificate_first,
         a_rotation_is_no_matter_of_ours,
+        claimed_namespaces_are_left_out,
     ];
     run_in_turn(tests, async |bed| {
         bed.start_node().await?;
@@ -203,4 +204,9 @@ async fn a_rotation_is_no_matter_of_ours(sandbox: Sandbox) {
     let (release, ..) = release(&sandbox).await;
     let said = release.gateward(&["certs", "rotate"]).await.unwrap_err().to_string();
     assert!(said.contains("the user provides the certificate") && said.contains("then replace Secret"), "{said}");
+}
+
+async fn claimed_namespaces_are_left_out(sandbox: Sandbox) {
+    let (release, _, ca) = release(&sandbox).await;
+    leaves_a_claimed_namespace_out(&sandbox, &release, &values(&[&ca])).await;
 }
