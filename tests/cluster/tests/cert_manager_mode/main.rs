@@ -20,6 +20,8 @@ use serde_json::{Value, json};
 const SERVING: &str = "dynamo-platform-dynamo-operator-serving-cert";
 const ROOT: &str = "dynamo-platform-dynamo-operator-root-ca";
 const BUNDLE_SECRET: &str = "webhook-server-cert-bundle";
+/// What the guide calls it.
+const GUIDES_ISSUER: &str = "selfsigned-issuer";
 /// A CA that the user has for the whole cluster: the `ClusterIssuer`, and its Secret in the namespace of cert-manager.
 const PKI: &str = "our-pki";
 /// Longer than cert-manager and its cainjector take on a machine that is busy.
@@ -27,6 +29,8 @@ const PATIENCE: Duration = Duration::from_mins(2);
 
 fn main() -> ExitCode {
     let tests = tests![
+        the_issuer_of_the_guide_certifies_an_installation,
+        the_issuer_of_the_chart_takes_over,
         everything_trusts_the_root_of_the_chart,
         a_certificate_is_renewed,
         a_root_is_renewed_with_its_key,
@@ -40,8 +44,29 @@ fn main() -> ExitCode {
     ];
     run_in_turn(tests, async |bed| {
         bed.start_cert_manager().await?;
-        Release::installed(bed, &values("secret")).await
+        bed.client().post("/api/v1/namespaces", &json!({"metadata": {"name": NAMESPACE}})).await?.granted()?;
+        bed.client().post(&issuers(), &guides_issuer()).await?.granted()?;
+        Release::installed(bed, &values_of_the_guide()).await
     })
+}
+
+/// The issuer that the guide has as its example.
+fn guides_issuer() -> Value {
+    json!({
+        "apiVersion": "cert-manager.io/v1", "kind": "Issuer",
+        "metadata": {"name": GUIDES_ISSUER, "namespace": NAMESPACE}, "spec": {"selfSigned": {}},
+    })
+}
+
+fn values_of_the_guide() -> Value {
+    let mut values = values("secret");
+    let issuer = json!({"kind": "Issuer", "name": GUIDES_ISSUER});
+    values["dynamo-operator"]["webhook"]["certManager"]["issuerRef"] = issuer;
+    values
+}
+
+fn issuers() -> String {
+    format!("/apis/cert-manager.io/v1/namespaces/{NAMESPACE}/issuers")
 }
 
 fn values(inject_from: &str) -> Value {
@@ -75,6 +100,41 @@ async fn rests(sandbox: &Sandbox) {
     })
     .await;
     println!("everything trusts the root after {time:.1?}");
+}
+
+/// Its certificate signed itself: it is the CA to trust, and another one after each renewal.
+async fn the_issuer_of_the_guide_certifies_an_installation(sandbox: Sandbox) {
+    let release = Release::only(&sandbox);
+    let certifies_itself = async || {
+        rests(&sandbox).await;
+        let certificate = release.certificate(SERVING_SECRET).await.unwrap().unwrap();
+        assert_eq!(ca_crt(&release, SERVING_SECRET).await, CaBundle::parse(certificate.as_bytes()).unwrap());
+    };
+    certifies_itself().await;
+    let issuers = release.kubectl(&["get", "issuers", "-o", "name"]).await.unwrap();
+    assert_eq!(issuers, format!("issuer.cert-manager.io/{GUIDES_ISSUER}\n"), "the chart makes none");
+    sandbox.accepts(&model("otter", "hf://zoo/otter")).await;
+    sandbox.rejects(&model("stoat", "ftp://example.org"), &["spec.source.uri"]).await;
+    Load::is_unharmed_by(&sandbox, async || {
+        renewed(&sandbox, async || sandbox.bed().cert_manager().renew(NAMESPACE, SERVING).await.unwrap()).await;
+        certifies_itself().await;
+    })
+    .await;
+}
+
+async fn the_issuer_of_the_chart_takes_over(sandbox: Sandbox) {
+    let release = Release::only(&sandbox);
+    Load::is_unharmed_by(&sandbox, async || {
+        renewed(&sandbox, async || release.upgrade(Chart::Current, &values("secret")).await.unwrap()).await;
+        rests(&sandbox).await;
+    })
+    .await;
+    until("nothing but its root is injected", PATIENCE, async || {
+        ca_crt(&release, BUNDLE_SECRET).await == ca_crt(&release, SERVING_SECRET).await
+    })
+    .await;
+    let issuer = format!("{}/{GUIDES_ISSUER}", issuers());
+    sandbox.bed().client().delete(&issuer).await.unwrap().granted().unwrap();
 }
 
 async fn everything_trusts_the_root_of_the_chart(sandbox: Sandbox) {
