@@ -19,7 +19,8 @@ fn every_source_file_that_a_document_names_exists() {
     for document in documents {
         let text = fs::read_to_string(&document).unwrap();
         let is_path = |char: char| char.is_ascii_alphanumeric() || "_-/.".contains(char);
-        for path in text.split(|char| !is_path(char)).filter(|word| word.contains('/') && word.ends_with(".rs")) {
+        let is_source = |word: &&str| Path::new(word).extension().is_some_and(|extension| extension == "rs");
+        for path in text.split(|char| !is_path(char)).filter(|word| word.contains('/')).filter(is_source) {
             named += 1;
             if !sources.iter().any(|source| source.ends_with(path.trim_start_matches("../"))) {
                 absent.push(format!("{} names {path}", document.display()));

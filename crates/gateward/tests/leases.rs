@@ -64,10 +64,10 @@ impl ApiServer {
 impl Stored {
     fn answer(&mut self, method: &Method, path: &str, body: Value) -> (StatusCode, Value) {
         match *method {
-            Method::GET if path.ends_with("/pods") => (StatusCode::OK, list(self.pods())),
+            Method::GET if path.ends_with("/pods") => (StatusCode::OK, list(&self.pods())),
             Method::GET => match self.objects.get(path) {
                 Some(object) => (StatusCode::OK, object.clone()),
-                None if is_collection(path) => (StatusCode::OK, list(Vec::new())),
+                None if is_collection(path) => (StatusCode::OK, list(&[])),
                 None => failure(StatusCode::NOT_FOUND),
             },
             Method::POST => {
@@ -121,7 +121,7 @@ fn is_collection(path: &str) -> bool {
     ["configurations", "definitions", "leases", "secrets"].iter().any(|plural| path.ends_with(plural))
 }
 
-fn list(items: Vec<Value>) -> Value {
+fn list(items: &[Value]) -> Value {
     json!({"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": items})
 }
 
@@ -205,7 +205,10 @@ impl Operator for Otters {
         match self.then {
             Then::ControllersFail => Err("no such kind".into()),
             Then::ControllersPanic => panic!("no such kind"),
-            Then::FactsContradict | Then::IsAskedToEnd => Ok(shutdown.await),
+            Then::FactsContradict | Then::IsAskedToEnd => {
+                shutdown.await;
+                Ok(())
+            }
         }
     }
 }

@@ -205,7 +205,7 @@ struct DocumentedCluster {
 impl ClusterReader for DocumentedCluster {
     fn group<'a>(&'a self, group: &'a str) -> BoxFuture<'a, GroupServed> {
         let served = group != INFERENCE_GROUP || self.inference_pool.is_on();
-        Box::pin(std::future::ready(if served { GroupServed::Served } else { GroupServed::Absent }))
+        Box::pin(ready(if served { GroupServed::Served } else { GroupServed::Absent }))
     }
 
     fn resource<'a>(&'a self, group: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, GroupServed> {
@@ -218,7 +218,7 @@ impl ClusterReader for DocumentedCluster {
             let levels: Vec<Value> = levels.iter().map(|domain| json!({"domain": domain})).collect();
             Lookup::Found(json!({"spec": {"levels": levels}}))
         });
-        Box::pin(std::future::ready(found))
+        Box::pin(ready(found))
     }
 }
 
@@ -297,15 +297,15 @@ mod tests {
 
     impl ClusterReader for Claimed {
         fn group<'a>(&'a self, _: &'a str) -> BoxFuture<'a, GroupServed> {
-            Box::pin(std::future::ready(GroupServed::Absent))
+            Box::pin(ready(GroupServed::Absent))
         }
 
         fn resource<'a>(&'a self, _: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, GroupServed> {
-            Box::pin(std::future::ready(GroupServed::Absent))
+            Box::pin(ready(GroupServed::Absent))
         }
 
         fn get<'a>(&'a self, _: &'a ObjectName) -> BoxFuture<'a, Lookup> {
-            Box::pin(std::future::ready(Lookup::Absent))
+            Box::pin(ready(Lookup::Absent))
         }
 
         fn claims<'a>(&'a self, subject: &'a ReviewSubject<'a>) -> BoxFuture<'a, bool> {
