@@ -1,14 +1,18 @@
 //! No file imports from a file that imports from it, directly or through others.
 //!
-//! The main file of an integration test lists what the others have, and may hold what they share.
-//!
-//! What a module re-exports counts as an import from the file that defines it; a re-export itself is no import. Tests within a crate's sources don't count; folders of integration tests do.
+//! What a module re-exports counts as an import from the file that defines it; a re-export itself is no import. Tests within
+//! a crate's sources don't count; folders of integration tests do, but for the main file, which lists what the others have
+//! and may hold what they share.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod sources;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{fs, iter};
+
+use sources::{entries, is_no_test, root, rust_files};
 
 type Module = Vec<String>;
 
@@ -26,7 +30,7 @@ struct File {
 
 #[test]
 fn no_two_files_import_from_each_other() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let root = root();
     let folders = ["crates", "examples", "tests"].iter().flat_map(|group| entries(&root.join(group)));
     let roots = folders.chain([root.join("xtask")]).flat_map(|folder| {
         let tests = folder.join("tests");
@@ -58,7 +62,7 @@ fn finds_a_circle_through_a_third_file_and_behind_a_re_export() {
 
 impl Crate {
     fn read(folder: &Path) -> Self {
-        let files = files_below(folder).into_iter().map(|file| {
+        let files = rust_files(folder, is_no_test).into_iter().map(|file| {
             let (text, local) = (fs::read_to_string(&file).unwrap(), file.strip_prefix(folder).unwrap());
             let mut read = File::read(file.display().to_string(), local, &text);
             if file.ends_with("main.rs") && !file.ends_with("src/main.rs") {
@@ -230,21 +234,4 @@ fn module_of(local: &Path) -> Module {
     let mut module: Module = local.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
     module.pop_if(|last| ["lib", "main", "mod"].contains(&last.as_str()));
     module
-}
-
-/// The sources below a folder, without those of tests.
-fn files_below(folder: &Path) -> Vec<PathBuf> {
-    let is_test = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem == "tests");
-    let below = entries(folder)
-        .into_iter()
-        .filter(|path| !is_test(path))
-        .flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] });
-    below.filter(|path| path.extension().is_some_and(|extension| extension == "rs")).collect()
-}
-
-fn entries(folder: &Path) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> =
-        fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    paths
 }

@@ -2,17 +2,19 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod sources;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use sources::{entries, root, rust_files};
 
 #[test]
 fn every_source_file_that_a_document_names_exists() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let mut sources = Vec::new();
-    for folder in ["crates", "examples", "tests", "xtask"] {
-        gather(&root.join(folder), &mut sources);
-    }
-    let mut documents: Vec<PathBuf> = files(&root.join("docs"));
+    let root = root();
+    let folders = ["crates", "examples", "tests", "xtask"];
+    let sources: Vec<_> = folders.iter().flat_map(|folder| rust_files(&root.join(folder), |_| true)).collect();
+    let mut documents = entries(&root.join("docs"));
     documents.extend(["README.md", "CONTRIBUTING.md"].map(|name| root.join(name)));
     documents.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     let (mut named, mut absent) = (0, Vec::new());
@@ -29,18 +31,4 @@ fn every_source_file_that_a_document_names_exists() {
     }
     assert!(named > 30, "{named}");
     assert!(absent.is_empty(), "{absent:#?}");
-}
-
-fn gather(folder: &Path, sources: &mut Vec<PathBuf>) {
-    for path in files(folder) {
-        if path.is_dir() {
-            gather(&path, sources);
-        } else {
-            sources.push(path);
-        }
-    }
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
 }

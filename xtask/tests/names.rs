@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod sources;
+
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+
+use sources::{entries, is_no_test, root, rust_files};
 
 /// Names that are read with the module before them.
 const READ_WITH_THEIR_MODULE: &[&str] = &["Error", "Builder"];
@@ -29,11 +32,11 @@ struct Definition {
 
 #[test]
 fn no_two_types_have_the_same_name() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let root = root();
     let mut types: BTreeMap<String, Vec<Definition>> = BTreeMap::new();
     for folder in entries(&root.join("crates")) {
         let crate_name = folder.file_name().unwrap().to_string_lossy().into_owned();
-        for file in sources(&folder.join("src")) {
+        for file in rust_files(&folder.join("src"), is_no_test) {
             for (name, visibility) in types_in(&fs::read_to_string(&file).unwrap()) {
                 let file = file.strip_prefix(root).unwrap().display().to_string();
                 types.entry(name).or_default().push(Definition { crate_name: crate_name.clone(), file, visibility });
@@ -91,18 +94,4 @@ fn types_in(text: &str) -> impl Iterator<Item = (String, Visibility)> {
         let name: String = words.next()?.chars().take_while(|char| char.is_alphanumeric()).collect();
         Some((name, visibility))
     })
-}
-
-/// The sources below a folder, without those of tests.
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let is_test = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem == "tests");
-    let below = entries(folder).into_iter().filter(|path| !is_test(path));
-    let files = below.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] });
-    files.filter(|path| path.extension().is_some_and(|extension| extension == "rs")).collect()
-}
-
-fn entries(folder: &Path) -> Vec<PathBuf> {
-    let mut paths: Vec<_> = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    paths
 }

@@ -2,39 +2,23 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod sources;
+
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use dynamo_api::schema::rules;
 use gateward_lint::yaml;
 use serde_json::Value;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
+use sources::{root, rust_files};
 
 fn document() -> String {
     fs::read_to_string(root().join("docs/security.md")).unwrap()
 }
 
-/// All Rust files of a folder, each with its path and text.
-fn sources(folder: &Path, found: &mut Vec<(String, String)>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push((path.display().to_string(), fs::read_to_string(&path).unwrap()));
-        }
-    }
-}
-
 #[test]
 fn every_test_that_the_threat_model_names_is_there() {
-    let mut files = Vec::new();
-    for folder in ["crates", "tests"] {
-        sources(&root().join(folder), &mut files);
-    }
+    let files = ["crates", "tests"].iter().flat_map(|folder| rust_files(&root().join(folder), |_| true));
+    let files: Vec<_> = files.map(|path| (path.display().to_string(), fs::read_to_string(&path).unwrap())).collect();
     let document = document();
     let named: Vec<&str> = document.split('`').skip(1).step_by(2).filter(|code| code.contains("::")).collect();
     assert!(named.len() > 30);
