@@ -1,4 +1,4 @@
-//! An operator of the whole cluster that leaves claimed namespaces out of its webhooks, whoever provides its certificates.
+//! An operator of the whole cluster that leaves claimed namespaces out of its webhooks, in each mode of certificates.
 
 use std::time::Duration;
 
@@ -100,21 +100,18 @@ async fn is_left_to_its_writer(sandbox: &Sandbox, release: &Release, configurati
 
 /// While the operator of the whole cluster is down, the namespace's own judges there.
 async fn is_judged_without(sandbox: &Sandbox, release: &Release) {
-    let scaled = async |replicas: &str| {
-        release.kubectl(&["scale", "deployment", &release.fullname(), replicas]).await.unwrap();
-    };
     let replicas = release.pods().await.unwrap().len();
-    scaled("--replicas=0").await;
+    release.scale(0).await.unwrap();
     until("the release is down", PATIENCE, async || release.pods().await.unwrap().is_empty()).await;
     until("its own operator admits", PATIENCE, async || is_admitted(sandbox, TENANT, "hf://zoo/otter").await).await;
     assert!(!is_admitted(sandbox, TENANT, "https://zoo.example/otter").await, "its own operator denies");
-    assert!(!is_admitted(sandbox, "default", "hf://zoo/otter").await, "elsewhere nobody judges, so nothing passes");
-    scaled(&format!("--replicas={replicas}")).await;
+    assert!(!is_admitted(sandbox, "default", "hf://zoo/otter").await, "elsewhere nothing passes unjudged");
+    release.scale(replicas).await.unwrap();
     release.rolled_out().await.unwrap();
 }
 
 /// Whether a model of a source would be stored.
-async fn is_admitted(sandbox: &Sandbox, namespace: &str, source: &str) -> bool {
+pub async fn is_admitted(sandbox: &Sandbox, namespace: &str, source: &str) -> bool {
     let mut object = model("otter", source);
     object["metadata"]["namespace"] = namespace.into();
     let path = format!("/apis/nvidia.com/v1alpha1/namespaces/{namespace}/dynamomodels?dryRun=All");

@@ -26,7 +26,7 @@ mod webhooks;
 pub use cases::{Case, Expectation};
 pub use denial::{DENIED, Denial};
 pub use dial::{probe_page, shown_by_all, shown_certificate, webhook_pods};
-pub use exclusion::leaves_a_claimed_namespace_out;
+pub use exclusion::{is_admitted, leaves_a_claimed_namespace_out};
 pub use gateward_testbed::{
     Audit, AuditEvent, Bed, CertManager, Client, Ground, Node, Pod, Prepared, Programs, Rejection, Response, Sandbox,
     Signal, Test, refused, run, run_in_turn, tests, until, version_of,

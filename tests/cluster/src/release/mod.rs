@@ -157,6 +157,12 @@ impl Release {
         self.settled().await
     }
 
+    /// Asks for so many Pods.
+    pub async fn scale(&self, replicas: usize) -> anyhow::Result<()> {
+        let (deployment, replicas) = (format!("deployment/{}", self.fullname()), format!("--replicas={replicas}"));
+        self.kubectl(&["scale", &deployment, &replicas]).await.map(drop)
+    }
+
     /// Waits until the Pods are those that the Deployment asks for.
     pub async fn rolled_out(&self) -> anyhow::Result<()> {
         let deployment = format!("deployment/{}", self.fullname());

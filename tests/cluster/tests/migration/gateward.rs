@@ -48,8 +48,7 @@ impl Gateward {
     /// Installs it, and waits until it converts.
     pub async fn install(&self, undecided: Undecided) {
         self.release.install(Chart::Current, &Self::values(undecided)).await.unwrap();
-        let service = format!("{}-webhook-service", self.release.fullname());
-        self.converts_by(&service).await;
+        self.converts_by(&self.service()).await;
     }
 
     pub async fn upgrade(&self, undecided: Undecided) {
@@ -58,27 +57,26 @@ impl Gateward {
 
     /// Waits until all objects are converted by a Service.
     pub async fn converts_by(&self, service: &str) {
-        let client = self.sandbox.bed().client();
-        until(&format!("{service} converts"), Duration::from_mins(4), async || {
-            for plural in CONVERTED {
-                let crd = client.get(&crd(plural)).await.unwrap().granted().unwrap();
-                if crd["spec"]["conversion"]["webhook"]["clientConfig"]["service"]["name"] != service {
-                    return false;
-                }
-            }
-            true
-        })
-        .await;
+        let calls = |config: &Value| config["service"]["name"] == service;
+        self.every_stanza(&format!("{service} converts"), calls).await;
     }
 
     /// Waits until all objects are converted by it, and every stanza names its CA alone.
     pub async fn converts_with(&self, ca_crt: &Value) {
-        self.converts_by(&format!("{}-webhook-service", self.release.fullname())).await;
+        self.converts_by(&self.service()).await;
+        self.every_stanza("every stanza has our CA alone", |config| config["caBundle"] == *ca_crt).await;
+    }
+
+    fn service(&self) -> String {
+        format!("{}-webhook-service", self.release.fullname())
+    }
+
+    async fn every_stanza(&self, what: &str, holds: impl Fn(&Value) -> bool) {
         let client = self.sandbox.bed().client();
-        until("every stanza has our CA alone", Duration::from_mins(4), async || {
+        until(what, Duration::from_mins(4), async || {
             for plural in CONVERTED {
                 let crd = client.get(&crd(plural)).await.unwrap().granted().unwrap();
-                if crd["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"] != *ca_crt {
+                if !holds(&crd["spec"]["conversion"]["webhook"]["clientConfig"]) {
                     return false;
                 }
             }

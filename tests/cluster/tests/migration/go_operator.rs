@@ -101,8 +101,7 @@ impl GoOperator {
 
     /// Ends its only Pod before there is another, as its strategy Recreate does.
     pub async fn goes_down(&self) {
-        let deployment = format!("deployment/{}", self.release.fullname());
-        self.release.kubectl(&["scale", &deployment, "--replicas=0"]).await.unwrap();
+        self.release.scale(0).await.unwrap();
         while !self.release.pods().await.unwrap().is_empty() {
             tokio::time::sleep(std::time::Duration::from_millis(100)).await;
         }

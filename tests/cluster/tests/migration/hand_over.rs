@@ -84,6 +84,15 @@ async fn the_go_operator_gets_our_certificate_and_takes_its_webhooks_back(sandbo
     serves_alone(&sandbox).await;
 }
 
+/// What of the Go operator starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Container {
+    /// Its container alone, as after a crash.
+    Operator,
+    /// Its Pod: the init container applies CRDs first.
+    WithCrdApply,
+}
+
 /// Between steps 2 and 4 of the hand-over the Go operator knows nothing of our certificate: it writes its own CA, and its
 /// init container before that its own Service, into the stanzas that lead to us.
 async fn a_start_of_the_go_operator_before_it_has_our_certificate_is_mended(sandbox: Sandbox) {
@@ -92,12 +101,12 @@ async fn a_start_of_the_go_operator_before_it_has_our_certificate_is_mended(sand
     ours_serve(&go, &ours, &theirs).await;
     let ca_crt = ours.ca_crt().await;
 
-    for start in ["injects", "applies its CRDs and injects"] {
-        println!("the Go operator {start}, and has its own certificate");
+    for container in [Container::Operator, Container::WithCrdApply] {
+        println!("a start of {container:?} with its own certificate");
         let load = Load::start(&sandbox, Pace { requests_per_second: 16, clients: 8 });
         load.goes_on_for(64).await;
         load.so_far().assert_no_failures();
-        if start != "injects" {
+        if container == Container::WithCrdApply {
             go.claims_conversion().await;
         }
         go.injects(&theirs).await;

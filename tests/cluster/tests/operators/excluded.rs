@@ -3,8 +3,7 @@
 
 use std::time::Duration;
 
-use cluster_tests::objects::model;
-use cluster_tests::{Chart, Release, Sandbox, Test, tests, until};
+use cluster_tests::{Chart, Release, Sandbox, Test, is_admitted, tests, until};
 use serde_json::{Value, json};
 
 use crate::table::{Did, PATIENCE, Probe, Verdicts, install_team};
@@ -25,12 +24,18 @@ async fn a_tenant_with_an_operator_of_its_own_does_not_depend_on_the_one_of_the_
     let probe = Probe::new(&sandbox, TEAM.1);
     probe.until("the namespace is left out", &[NOT_ASKED]).await;
     repaired(&sandbox, &platform.configurations()[0], &probe).await;
-    platform.kubectl(&["scale", "deployment", &platform.fullname(), "--replicas=0"]).await.unwrap();
+    platform.scale(0).await.unwrap();
     until("the platform is gone", PATIENCE, async || platform.pods().await.unwrap().is_empty()).await;
     probe.until("the operator of the whole cluster is gone", &[NOT_ASKED]).await;
-    assert!(admitted(&sandbox, TEAM.1).await, "what the namespace's own operator allows is admitted");
-    assert!(!admitted(&sandbox, "default").await, "elsewhere nothing passes that nobody has judged");
-    platform.kubectl(&["scale", "deployment", &platform.fullname(), "--replicas=2"]).await.unwrap();
+    assert!(
+        is_admitted(&sandbox, TEAM.1, "hf://zoo/otter").await,
+        "what the namespace's own operator allows is admitted"
+    );
+    assert!(
+        !is_admitted(&sandbox, "default", "hf://zoo/otter").await,
+        "elsewhere nothing passes that nobody has judged"
+    );
+    platform.scale(2).await.unwrap();
     platform.rolled_out().await.unwrap();
     team.uninstall().await.unwrap();
     probe.until("the namespace's own operator is gone", &[crate::table::PLATFORM_ALONE]).await;
@@ -58,12 +63,4 @@ async fn repaired(sandbox: &Sandbox, configuration: &str, probe: &Probe<'_>) {
     let took = until("the expression is back", Duration::from_mins(1), back).await;
     println!("the expression was back after {took:.1?}");
     probe.until("the expression was taken away", &[NOT_ASKED]).await;
-}
-
-/// Whether a model without a fault is admitted.
-async fn admitted(sandbox: &Sandbox, namespace: &str) -> bool {
-    let mut object = model("otter", "hf://zoo/otter");
-    object["metadata"]["namespace"] = namespace.into();
-    let path = format!("/apis/nvidia.com/v1alpha1/namespaces/{namespace}/dynamomodels?dryRun=All");
-    sandbox.bed().client().post(&path, &object).await.unwrap().status.is_success()
 }

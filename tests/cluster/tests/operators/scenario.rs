@@ -84,7 +84,7 @@ async fn hands_over(sandbox: &Sandbox, probe: &Probe<'_>, team: &Release) {
 
 /// Its last replica deletes the lease. Its webhooks are still there, and refuse what nobody of it judges.
 async fn ends(sandbox: &Sandbox, probe: &Probe<'_>, team: &Release) {
-    team.kubectl(&["scale", "deployment", &team.fullname(), "--replicas=0"]).await.unwrap();
+    team.scale(0).await.unwrap();
     until("the last replica deletes the lease", PATIENCE, async || lease(sandbox).await.is_none()).await;
     until("it is gone", PATIENCE, async || team.pods().await.unwrap().is_empty()).await;
     probe.within("its last replica has ended", PLATFORM_ALONE, Duration::ZERO).await;

@@ -110,7 +110,7 @@ async fn requests_fail_while_no_pod_is_ready(sandbox: Sandbox) {
 }
 
 async fn no_pod_is_left(release: &Release) {
-    release.kubectl(&["scale", "deployment", &release.fullname(), "--replicas=0"]).await.unwrap();
+    release.scale(0).await.unwrap();
     until("no Pod is left", SOON, async || release.pods().await.unwrap().is_empty()).await;
 }
 
