@@ -25,10 +25,7 @@ impl ReviewInProgress {
 
     /// The answer to a review that failed: what it is about stands in it, as far as that is known.
     pub(crate) fn failed(&self, why: WebhookError) -> ReviewResponse {
-        match self.about.get() {
-            Some(about) => ReviewResponse::error_in(about.clone(), why),
-            None => ReviewResponse::error(why),
-        }
+        ReviewResponse::error_in(self.about.get().cloned(), why)
     }
 }
 

@@ -68,17 +68,22 @@ fn cut(name: &str) -> String {
 impl ReviewResponse {
     /// An HTTP error instead of a verdict.
     pub fn error(why: WebhookError) -> Self {
-        Self::error_in(Decision::error(why.clone()), why)
+        Self::error_in(None, why)
     }
 
-    /// The same about a review of which an observer has learned what it is about.
-    pub fn error_in(about: Decision, why: WebhookError) -> Self {
-        Self { status: why.status(), body: why.body(), decision: Decision { outcome: Outcome::Error(why), ..about } }
+    /// The same about a review, where an observer has learned what that is about.
+    pub fn error_in(about: Option<Decision>, why: WebhookError) -> Self {
+        let (status, body, outcome) = (why.status(), why.body(), Outcome::Error(why));
+        let decision = match about {
+            Some(about) => Decision { outcome, ..about },
+            None => Decision::of(outcome),
+        };
+        Self { status, body, decision }
     }
 
     /// The same, for a request of which the envelope was read.
     pub(crate) fn error_about(review: Review, request: &Request, why: WebhookError) -> Self {
-        Self::error_in(undecided(review, request), why)
+        Self::error_in(Some(undecided(review, request)), why)
     }
 
     /// The body as an AdmissionReview, also where there is no verdict: for callers that see no HTTP status. An error

@@ -69,7 +69,7 @@ fn a_shell_that_gives_up_can_say_what_the_request_was_about() {
     let answer = block_on(allowing().handle(VALIDATE, body.as_bytes(), &context));
     assert_eq!(answer.decision.outcome, Outcome::Allowed);
     let ReviewResponse { status, decision, .. } =
-        ReviewResponse::error_in(about.get().unwrap().clone(), WebhookError::Deadline);
+        ReviewResponse::error_in(about.get().cloned(), WebhookError::Deadline);
     assert_eq!((status, decision.outcome), (504, Outcome::Error(WebhookError::Deadline)));
     assert_eq!((decision.kind.kind.as_str(), decision.name.as_str()), ("Otter", answer.decision.name.as_str()));
     assert_eq!(decision.uid, "705ab4f5-6393-11e8-b7cc-42010a800002");

@@ -94,10 +94,7 @@ async fn answer(webhooks: &Webhooks, review: Review, facts: &Arc<dyn Facts>, lin
     if let Ok(answer) = catch_panic(webhooks.handle_kind(review, line, &context)).await {
         return answer;
     }
-    match about.get() {
-        Some(about) => ReviewResponse::error_in(about.clone(), WebhookError::Panicked),
-        None => ReviewResponse::error(WebhookError::Panicked),
-    }
+    ReviewResponse::error_in(about.get().cloned(), WebhookError::Panicked)
 }
 
 /// Whether a line says that it is a ConversionReview. Whatever else it is, reading it as a review says what is wrong.
