@@ -1,7 +1,7 @@
 //! Whether the webhooks that stand behind claims are still there, asked when it matters.
 //!
 //! A watch says what was: it may be late, or bring nothing at all while nothing fails. An object that is passed because
-//! of a webhook that is gone would be judged by nobody. So before one is passed, the API server is asked.
+//! of a webhook that is gone would be stored unjudged. So before one is passed, the API server is asked.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::failure::with_timeout;
 /// A review waits for two reads at most, and its caller for some seconds.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// For how long nobody asks again after a read has failed: meanwhile reviews don't wait.
+/// For how long no further read is tried after one has failed: meanwhile reviews don't wait.
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// How many configurations of a kind are looked at. A cluster has some dozens.
@@ -35,21 +35,15 @@ pub(crate) struct WebhookPresence {
     mutating: Mutex<Option<PresenceRead>>,
 }
 
-/// The webhook configurations of a kind that were read; none where they can't be.
+/// The webhook configurations of a kind that there are; none where they can't be read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PresentConfigurations(Arc<HashSet<ConfigurationVersion>>);
 
 /// A read that has ended.
 struct PresenceRead {
     began: Instant,
-    outcome: PresenceOutcome,
-    present: PresentConfigurations,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PresenceOutcome {
-    Read,
-    Failed,
+    /// `None` where it failed.
+    present: Option<PresentConfigurations>,
 }
 
 impl WebhookPresence {
@@ -70,22 +64,19 @@ impl WebhookPresence {
     where
         K: Resource<DynamicType = ()> + Clone + std::fmt::Debug + DeserializeOwned,
     {
-        // Whoever waits here for a read that began too early makes the next one for all who wait.
+        // A review that waited here for a read that began too early makes the next one, for all that wait.
         let mut last = last.lock().await;
         if let Some(read) = last.as_ref().filter(|read| read.answers(asked)) {
-            return read.present.clone();
+            return read.present.clone().unwrap_or_default();
         }
         let began = Instant::now();
         let listed = list::<K>(&self.client).await;
-        let (outcome, present) = match listed {
-            Ok(present) => (PresenceOutcome::Read, present),
-            Err(why) => {
-                warn!("{} can't be read, so what is claimed is judged here too: {why}", K::kind(&()));
-                (PresenceOutcome::Failed, PresentConfigurations::default())
-            }
-        };
-        *last = Some(PresenceRead { began, outcome, present: present.clone() });
-        present
+        let listed = listed.inspect_err(|why| {
+            warn!("{} can't be read, so what is claimed is judged here too: {why}", K::kind(&()));
+        });
+        let present = listed.ok();
+        *last = Some(PresenceRead { began, present: present.clone() });
+        present.unwrap_or_default()
     }
 }
 
@@ -114,9 +105,9 @@ fn version<K>(PartialObjectMeta { metadata, .. }: PartialObjectMeta<K>) -> Confi
 impl PresenceRead {
     /// Whether it says what is there for a review.
     fn answers(&self, asked: Instant) -> bool {
-        match self.outcome {
-            PresenceOutcome::Read => asked <= self.began,
-            PresenceOutcome::Failed => asked < self.began + PAUSE,
+        match self.present {
+            Some(_) => asked <= self.began,
+            None => asked < self.began + PAUSE,
         }
     }
 }
@@ -154,10 +145,6 @@ mod tests {
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
-
-    fn read(began: Instant, outcome: PresenceOutcome) -> PresenceRead {
-        PresenceRead { began, outcome, present: PresentConfigurations::default() }
-    }
 
     /// An API server with one configuration of each kind, and how often it was asked.
     fn api_server(status: StatusCode) -> (WebhookPresence, Arc<AtomicUsize>) {
@@ -231,7 +218,7 @@ mod tests {
     fn a_read_answers_for_reviews_that_came_before_it() {
         let asked = Instant::now();
         let began = asked + SECOND;
-        let last = read(began, PresenceOutcome::Read);
+        let last = PresenceRead { began, present: Some(PresentConfigurations::default()) };
         assert!(last.answers(began) && last.answers(asked));
         assert!(!last.answers(began + Duration::from_nanos(1)));
     }
@@ -239,7 +226,7 @@ mod tests {
     #[test]
     fn reviews_do_not_wait_for_an_api_server_that_has_just_not_answered() {
         let began = Instant::now();
-        let last = read(began, PresenceOutcome::Failed);
+        let last = PresenceRead { began, present: None };
         assert!(last.answers(began + 4 * SECOND) && !last.answers(began + 5 * SECOND));
     }
 }
