@@ -2,13 +2,17 @@
 //! clocks run at different rates and tell different times, with every crash, clean end, partition and change of a webhook
 //! configuration at every moment, up to a number of such events.
 //!
-//! [`cluster`] plays API server, processes and clocks, and has the code that ships decide. What is checked stands here.
+//! [`cluster`] plays API server, processes and clocks, and has the code that ships decide ([`rules`]). What is checked stands here.
 
 mod cluster;
+mod rules;
+mod settings;
 
 use std::collections::{BTreeMap, HashMap};
 
-use cluster::{Cause, Clocks, Cluster, Event, Exclusion, Holders, Presence, Rules, Settings, TICK};
+use cluster::Cluster;
+use rules::Rules;
+use settings::{Cause, Clocks, Event, Exclusion, Holders, Presence, Settings, TICK};
 
 /// The longest time, by a good clock, that a slow clock takes for a lease that isn't renewed: 35 seconds at 90 percent.
 const EXPIRY: u8 = ticks(39);
