@@ -66,7 +66,9 @@ fn holder_line(state: &HolderState) -> ReportLine {
 
 fn lines(status: &ClaimsStatus) -> Vec<ReportLine> {
     let unreadable = status.unreadable.iter().map(|why| {
-        ReportLine::Warning(format!("{why}; known claims count until they expire and while their webhooks are seen to be there, others don't count"))
+        ReportLine::Warning(format!(
+            "{why}; known claims count until they expire and while their webhooks are seen to be there, others don't count"
+        ))
     });
     let claims = status.namespaces.iter().take(LISTED).map(line);
     let more = status.namespaces.len().checked_sub(LISTED + 1);
