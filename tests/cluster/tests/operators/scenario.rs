@@ -20,7 +20,7 @@ async fn a_namespace_is_judged_by_the_right_operator_through_everything_that_hap
     let namespace = json!({"metadata": {"name": TEAM.1}});
     sandbox.bed().client().post("/api/v1/namespaces", &namespace).await.unwrap().granted().unwrap();
     let probe = Probe::new(&sandbox, TEAM.1);
-    probe.until("no operator of the namespace's own", &[PLATFORM_ALONE]).await;
+    probe.until("no operator of the namespace's own", PLATFORM_ALONE).await;
     let team = install_team(&sandbox).await;
     until("the lease is there", PATIENCE, async || lease(&sandbox).await.is_some()).await;
     probe.within("the namespace is claimed", TEAM_ALONE, WEBHOOKS_SETTLE).await;
@@ -28,13 +28,13 @@ async fn a_namespace_is_judged_by_the_right_operator_through_everything_that_hap
     renews(&sandbox, &probe).await;
     is_written_by_a_tenant(&sandbox, &probe).await;
     hands_over(&sandbox, &probe, &team).await;
+    is_taken_over(&sandbox, &probe, &team).await;
     crashes(&sandbox, &probe).await;
     is_cut_off(&sandbox, &probe, &team).await;
     the_platform_is_cut_off(&sandbox, &probe).await;
     clocks_differ(&sandbox, &probe).await;
     ends(&sandbox, &probe, &team).await;
-    team.uninstall().await.unwrap();
-    probe.within("the operator of the namespace was uninstalled", PLATFORM_ALONE, Duration::ZERO).await;
+    is_uninstalled_unseen(&sandbox, &probe, &team).await;
 }
 
 /// The configurations of an operator of one namespace have other names, which its ConfigMap tells.
@@ -50,7 +50,7 @@ async fn renews(sandbox: &Sandbox, probe: &Probe<'_>) {
     until("the lease is renewed", PATIENCE, renewed).await;
     let after = lease(sandbox).await.unwrap()["spec"].clone();
     assert_eq!((&after["holderIdentity"], &after["acquireTime"]), (&before["holderIdentity"], &before["acquireTime"]));
-    assert_eq!(probe.until("its lease was renewed", &[TEAM_ALONE]).await, TEAM_ALONE);
+    probe.until("its lease was renewed", TEAM_ALONE).await;
 }
 
 /// A tenant writes times into the lease that only Go reads, here those of the year 10000.
@@ -64,7 +64,7 @@ async fn is_written_by_a_tenant(sandbox: &Sandbox, probe: &Probe<'_>) {
         now != before && !now.as_str().unwrap().starts_with("10000")
     };
     until("the lease is renewed all the same", PATIENCE, renewed).await;
-    probe.until("times that can't be read were written", &[TEAM_ALONE]).await;
+    probe.until("times that can't be read were written", TEAM_ALONE).await;
 }
 
 /// The Pod that holds the lease ends, and another replica goes on: the lease is there all the while.
@@ -76,10 +76,44 @@ async fn hands_over(sandbox: &Sandbox, probe: &Probe<'_>, team: &Release) {
     let name = pod["metadata"]["name"].as_str().unwrap();
     team.kubectl(&["delete", "pod", name, "--wait=false"]).await.unwrap();
     until("another replica holds the lease", PATIENCE, async || holder(sandbox).await != before).await;
-    probe.until("the replica that held the lease was deleted", &[TEAM_ALONE]).await;
+    probe.until("the replica that held the lease was deleted", TEAM_ALONE).await;
     team.rolled_out().await.unwrap();
     team.settled().await.unwrap();
-    probe.until("its successor is there", &[TEAM_ALONE]).await;
+    probe.until("its successor is there", TEAM_ALONE).await;
+}
+
+/// The replica that holds the lease stands still, and the other one takes it: the claim counts all the while. What
+/// is sent to the replica that stands still is refused.
+async fn is_taken_over(sandbox: &Sandbox, probe: &Probe<'_>, team: &Release) {
+    let before = holder(sandbox).await;
+    let holds = |pod: &Pod| before.ends_with(pod.object()["metadata"]["uid"].as_str().unwrap());
+    let stopped = pods(sandbox, TEAM.1).into_iter().find(holds).unwrap_or_else(|| panic!("{before} is no Pod"));
+    stopped.signal(Signal::Stop);
+    let taken = async || holder(sandbox).await != before;
+    until("another replica has taken the lease", PATIENCE, taken).await;
+    probe.until("the replica that held the lease stands still", TEAM_ALONE).await;
+    stopped.kill();
+    team.settled().await.unwrap();
+    probe.until("its processes have started again beside the new holder", TEAM_ALONE).await;
+}
+
+/// The operator is uninstalled while it serves, and the one of the whole cluster sees no event of it: what it has seen
+/// says that the namespace is claimed, and yet no write passes.
+async fn is_uninstalled_unseen(sandbox: &Sandbox, probe: &Probe<'_>, team: &Release) {
+    team.scale(2).await.unwrap();
+    team.rolled_out().await.unwrap();
+    probe.until("its replicas are there again", TEAM_ALONE).await;
+    let unaware = pods(sandbox, PLATFORM.1);
+    for pod in &unaware {
+        pod.delay_watches(Duration::from_mins(30));
+    }
+    let uninstalled = Box::pin(team.uninstall());
+    probe.during("it is uninstalled, and the platform sees nothing of it", uninstalled).await.unwrap();
+    probe.within("it was uninstalled", PLATFORM_ALONE, Duration::ZERO).await;
+    for pod in &unaware {
+        pod.delay_watches(Duration::ZERO);
+    }
+    probe.until("the platform sees that", PLATFORM_ALONE).await;
 }
 
 /// Its last replica deletes the lease. Its webhooks are still there, and refuse what nobody of it judges.
@@ -102,7 +136,7 @@ async fn crashes(sandbox: &Sandbox, probe: &Probe<'_>) {
     }
     probe.within("its lease has expired: its processes stand still", PLATFORM_ALONE, LEASE_COUNTS).await;
     stopped.iter().for_each(Pod::kill);
-    probe.until("its processes have started again", &[TEAM_ALONE]).await;
+    probe.until("its processes have started again", TEAM_ALONE).await;
 }
 
 /// Its Pods may write no lease any more.
@@ -155,13 +189,13 @@ async fn clocks_differ(sandbox: &Sandbox, probe: &Probe<'_>) {
         renew(sandbox, &place, skew).await;
         probe.within(&format!("a released operator claims it, {skew} s off"), TEAM_ALONE, Duration::ZERO).await;
         renew(sandbox, &place, skew).await;
-        probe.until(&format!("it has renewed its lease, {skew} s off"), &[TEAM_ALONE]).await;
+        probe.until(&format!("it has renewed its lease, {skew} s off"), TEAM_ALONE).await;
         probe.within(&format!("its lease has expired, {skew} s off"), BOTH, LEASE_COUNTS).await;
     }
     client.delete(&place).await.unwrap().granted().unwrap();
     whole["metadata"].as_object_mut().unwrap().remove("resourceVersion");
     client.put(&role, &whole).await.unwrap().granted().unwrap();
-    probe.until("our own lease is there again", &[TEAM_ALONE]).await;
+    probe.until("our own lease is there again", TEAM_ALONE).await;
 }
 
 /// Renews a lease as the released operator does, by a clock that is wrong by some seconds.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use cluster_tests::objects::model;
+use cluster_tests::objects::{graph, model};
 use cluster_tests::{Pod, Release, Sandbox, until};
 use serde_json::Value;
 
@@ -20,6 +20,8 @@ pub const LEASE_COUNTS: Duration = Duration::from_secs(35);
 pub const WEBHOOKS_SETTLE: Duration = Duration::from_secs(5);
 /// How often a lease is renewed.
 pub const RENEWAL: Duration = Duration::from_secs(10);
+/// For how long writes go on after something has happened.
+const AFTERWARDS: Duration = Duration::from_secs(5);
 /// What is granted beside them for news to arrive, on a machine that is busy.
 const ALLOWANCE: Duration = Duration::from_secs(20);
 
@@ -34,7 +36,16 @@ pub enum Did {
     Nothing,
 }
 
-/// Who did what with one object that must not be admitted.
+/// A webhook of each operator, and the kind of whose objects it is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Graphs have defaults.
+    Mutating,
+    /// Models have none, so that a defaulter that doesn't answer keeps no validator from being asked.
+    Validating,
+}
+
+/// Who did what with the objects of a probe, which must not be admitted, in both stages alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdicts {
     pub platform: Did,
@@ -54,69 +65,120 @@ pub struct Probe<'a> {
 
 impl<'a> Probe<'a> {
     pub fn new(sandbox: &'a Sandbox, namespace: &'static str) -> Self {
-        println!("{:>7}  {:<60} {:<9} {:<9}", "seconds", "event", "platform", "team-a");
+        println!("{:>7}  {:<60} {:<19} {:<19}", "", "", "mutating", "validating");
+        let operators = format!("{:<9} {:<9}", "platform", "team-a");
+        println!("{:>7}  {:<60} {operators} {operators}", "seconds", "event");
         Self { sandbox, namespace, start: Instant::now() }
     }
 
-    /// Writes once. Nothing may be admitted, whatever happens to the operators.
-    pub async fn verdicts(&self) -> Verdicts {
-        static NUMBER: AtomicUsize = AtomicUsize::new(0);
-        let name = format!("probe-{}", NUMBER.fetch_add(1, Ordering::Relaxed));
-        // The URI of a LoRA must be one of the known sources.
-        let mut object = model(&name, "https://zoo.example/otter");
-        object["metadata"]["namespace"] = self.namespace.into();
-        let path = format!("/apis/nvidia.com/v1alpha1/namespaces/{}/dynamomodels?dryRun=All", self.namespace);
-        let answer = self.sandbox.bed().client().post(&path, &object).await.unwrap();
-        assert!(!answer.status.is_success(), "{name} was judged by nobody: {}", answer.body);
+    /// Writes once, what each stage is asked about: mutating and validating. Nothing may be admitted, whatever happens to
+    /// the operators.
+    pub async fn verdicts(&self) -> [Verdicts; 2] {
+        let [mutated, validated] = self.refused().await;
         // A line is written a moment after the answer.
         tokio::time::sleep(Duration::from_millis(100)).await;
-        Verdicts { platform: self.did(PLATFORM.1, &name), team: self.did(TEAM.1, &name) }
+        let in_stage = |stage, name: &str| Verdicts {
+            platform: self.did(PLATFORM.1, stage, name),
+            team: self.did(TEAM.1, stage, name),
+        };
+        [in_stage(Stage::Mutating, &mutated), in_stage(Stage::Validating, &validated)]
+    }
+
+    /// Writes what must not be admitted: a graph and a model. Their names.
+    async fn refused(&self) -> [String; 2] {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("probe-{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        let mut mutated = graph(&format!("graph-{name}"));
+        mutated["spec"]["components"][1]["frontendSidecar"] = "nobody".into();
+        // The URI of a LoRA must be one of the known sources.
+        let validated = model(&format!("model-{name}"), "https://zoo.example/otter");
+        let objects = [(mutated, "v1beta1", "dynamographdeployments"), (validated, "v1alpha1", "dynamomodels")];
+        for (mut object, version, plural) in objects {
+            object["metadata"]["namespace"] = self.namespace.into();
+            let path = format!("/apis/nvidia.com/{version}/namespaces/{}/{plural}?dryRun=All", self.namespace);
+            let answer = self.sandbox.bed().client().post(&path, &object).await.unwrap();
+            assert!(!answer.status.is_success(), "{name} was judged by nobody: {}", answer.body);
+        }
+        [format!("graph-{name}"), format!("model-{name}")]
+    }
+
+    /// Writes as fast as it can while something happens, and for some seconds after: each write must be refused.
+    pub async fn during<T>(&self, event: &str, happening: impl Future<Output = T>) -> T {
+        let mut writes = 0_usize;
+        let mut happening = std::pin::pin!(happening);
+        let happened = loop {
+            tokio::select! {
+                biased;
+                happened = &mut happening => break happened,
+                _ = self.refused() => writes += 2,
+            }
+        };
+        let end = Instant::now() + AFTERWARDS;
+        while Instant::now() < end {
+            self.refused().await;
+            writes += 2;
+        }
+        assert!(writes > 100, "{writes} writes show nothing");
+        println!("{:>7.1}  {event:<60} {writes} writes, each refused", self.start.elapsed().as_secs_f32());
+        happened
     }
 
     /// Waits until writes end like that, and prints it; every write until then must be refused too.
-    pub async fn until(&self, event: &str, wanted: &[Verdicts]) -> Verdicts {
-        self.watched(event, wanted).await.0
+    pub async fn until(&self, event: &str, wanted: Verdicts) {
+        self.watched(event, wanted).await;
     }
 
     /// The same, of what has happened just now, where the window before it has a stated bound.
     pub async fn within(&self, event: &str, wanted: Verdicts, bound: Duration) {
-        let (_, window) = self.watched(event, &[wanted]).await;
+        let window = self.watched(event, wanted).await;
         assert!(window <= bound + ALLOWANCE, "{event}: {wanted:?} after more than {window:.1?}, not {bound:?}");
     }
 
-    /// How writes end, and after what time the last one was sent that ended otherwise: how long an answer takes is no
-    /// part of a window.
-    async fn watched(&self, event: &str, wanted: &[Verdicts]) -> (Verdicts, Duration) {
+    /// After what time the last write was sent that ended otherwise: how long an answer takes is no part of a window.
+    async fn watched(&self, event: &str, wanted: Verdicts) -> Duration {
         let (start, mut window) = (Instant::now(), Duration::ZERO);
         let mut last = self.verdicts().await;
         until(&format!("{event}: {wanted:?}, not {last:?}"), PATIENCE, async || {
             let sent = start.elapsed();
             last = self.verdicts().await;
-            let ended = wanted.contains(&last);
+            let ended = last == [wanted; 2];
             if !ended {
                 window = sent;
             }
             ended
         })
         .await;
+        let words = last.map(|stage| {
+            let word = |did: Did| format!("{did:?}").to_lowercase();
+            format!("{:<9} {:<9}", word(stage.platform), word(stage.team))
+        });
         println!(
-            "{:>7.1}  {:<60} {:<9} {:<9} after {window:.1?}",
+            "{:>7.1}  {event:<60} {} {} after {window:.1?}",
             self.start.elapsed().as_secs_f32(),
-            event,
-            format!("{:?}", last.platform).to_lowercase(),
-            format!("{:?}", last.team).to_lowercase(),
+            words[0],
+            words[1]
         );
-        (last, window)
+        window
     }
 
-    fn did(&self, namespace: &str, object: &str) -> Did {
+    fn did(&self, namespace: &str, stage: Stage, object: &str) -> Did {
         let pods = self.sandbox.bed().node().pods(namespace, "app.kubernetes.io/component=webhook");
         let named = format!("\"{object}\"");
+        let asked = match stage {
+            Stage::Mutating => "\"mutate create\"",
+            Stage::Validating => "\"validate create\"",
+        };
         let logs: Vec<String> = pods.iter().map(Pod::log).collect();
-        let lines = logs.iter().flat_map(|log| log.lines()).filter(|line| line.contains(&named));
+        let lines = logs.iter().flat_map(|log| log.lines());
+        let lines = lines.filter(|line| line.contains(&named) && line.contains(asked));
         let verdicts: Vec<&str> =
             lines.filter_map(|line| line.split_once("\"verdict\":\"")?.1.split('"').next()).collect();
-        if verdicts.contains(&"denied") {
+        // A defaulter has judged what it fills in or leaves alone.
+        let judged: &[&str] = match stage {
+            Stage::Mutating => &["patched", "allowed"],
+            Stage::Validating => &["denied"],
+        };
+        if verdicts.iter().any(|verdict| judged.contains(verdict)) {
             Did::Judged
         } else if verdicts.contains(&"skipped") {
             Did::Passed
