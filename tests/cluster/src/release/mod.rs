@@ -1,6 +1,7 @@
 //! Releases of our chart, as a user has them: by Helm and kubectl.
 
 mod certificates;
+mod series;
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};

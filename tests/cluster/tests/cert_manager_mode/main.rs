@@ -143,6 +143,8 @@ async fn everything_trusts_the_root_of_the_chart(sandbox: Sandbox) {
     assert_eq!(ca_crt(&release, BUNDLE_SECRET).await, ca_crt(&release, SERVING_SECRET).await);
     let status = release.gateward(&["certs", "status"]).await.unwrap();
     assert!(status.starts_with("provider:   cert-manager\n") && !status.contains("attention"), "{status}");
+    release.measures_expiry().await;
+    release.measures("gateward_lease_unreadable", 0).await;
     Load::is_unharmed_by(&sandbox, async || {}).await;
 }
 
@@ -152,6 +154,7 @@ async fn a_certificate_is_renewed(sandbox: Sandbox) {
     })
     .await;
     rests(&sandbox).await;
+    Release::only(&sandbox).measures_expiry().await;
 }
 
 async fn a_root_is_renewed_with_its_key(sandbox: Sandbox) {

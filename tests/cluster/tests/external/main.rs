@@ -131,17 +131,20 @@ async fn a_certificate_of_the_user_is_served_and_trusted(sandbox: Sandbox) {
     assert!(bundles.iter().all(|bundle| bundle.pem.trim() == ca.certificate_pem().trim()), "{bundles:?}");
     let status = release.gateward(&["certs", "status"]).await.unwrap();
     assert!(status.starts_with("provider:   external\n") && !status.contains("attention"), "{status}");
+    release.measures_expiry().await;
+    release.measures("gateward_lease_unreadable", 0).await;
     Load::is_unharmed_by(&sandbox, async || {}).await;
 }
 
 async fn a_certificate_by_the_same_ca_replaces_the_one_before(sandbox: Sandbox) {
-    let (_, bed, ca) = release(&sandbox).await;
+    let (release, bed, ca) = release(&sandbox).await;
     Load::is_unharmed_by(&sandbox, async || {
         let next = issued(&ca, &name());
         put(&bed, &ca, &next).await.unwrap();
         served_by_all(&sandbox, &next).await;
     })
     .await;
+    release.measures_expiry().await;
 }
 
 async fn a_certificate_that_cannot_be_verified_or_lacks_the_name_is_said_and_not_served(sandbox: Sandbox) {

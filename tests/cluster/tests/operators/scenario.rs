@@ -25,6 +25,7 @@ async fn a_namespace_is_judged_by_the_right_operator_through_everything_that_hap
     until("the lease is there", PATIENCE, async || lease(&sandbox).await.is_some()).await;
     probe.within("the namespace is claimed", TEAM_ALONE, WEBHOOKS_SETTLE).await;
     its_status_is_found_by_its_name(&team).await;
+    both_measure(&sandbox, &team).await;
     renews(&sandbox, &probe).await;
     is_written_by_a_tenant(&sandbox, &probe).await;
     hands_over(&sandbox, &probe, &team).await;
@@ -32,6 +33,7 @@ async fn a_namespace_is_judged_by_the_right_operator_through_everything_that_hap
     crashes(&sandbox, &probe).await;
     is_cut_off(&sandbox, &probe, &team).await;
     the_platform_is_cut_off(&sandbox, &probe).await;
+    the_platform_may_read_no_lease(&sandbox, &probe).await;
     clocks_differ(&sandbox, &probe).await;
     ends(&sandbox, &probe, &team).await;
     is_uninstalled_unseen(&sandbox, &probe, &team).await;
@@ -41,6 +43,20 @@ async fn a_namespace_is_judged_by_the_right_operator_through_everything_that_hap
 async fn its_status_is_found_by_its_name(team: &Release) {
     let status = team.gateward(&["certs", "status"]).await.unwrap();
     assert!(status.contains("targets:    7 trust") && !status.contains("attention"), "{status}");
+}
+
+/// What replicas of both show of their certificates, and those of the whole cluster of claims.
+async fn both_measure(sandbox: &Sandbox, team: &Release) {
+    let platform = platform(sandbox);
+    for release in [&platform, team] {
+        release.measures_expiry().await;
+        release.measures("gateward_lease_unreadable", 0).await;
+    }
+    platform.measures(r#"gateward_namespace_claims{namespace="team-a",state="counted"}"#, 1).await;
+}
+
+fn platform(sandbox: &Sandbox) -> Release {
+    Release::of(sandbox, PLATFORM.0, PLATFORM.1)
 }
 
 async fn renews(sandbox: &Sandbox, probe: &Probe<'_>) {
@@ -167,6 +183,24 @@ async fn the_platform_is_cut_off(sandbox: &Sandbox, probe: &Probe<'_>) {
     }
     // It sees one as soon as there is one.
     probe.within("the platform sees renewals again", TEAM_ALONE, RENEWAL + WEBHOOKS_SETTLE).await;
+}
+
+/// The account of the operator of the whole cluster loses its right to leases: what it knows expires, and it says so.
+async fn the_platform_may_read_no_lease(sandbox: &Sandbox, probe: &Probe<'_>) {
+    let (platform, client) = (platform(sandbox), sandbox.bed().client());
+    let role = format!("/apis/rbac.authorization.k8s.io/v1/clusterroles/{}", platform.fullname());
+    let mut whole = client.get(&role).await.unwrap().granted().unwrap();
+    let rules = whole["rules"].as_array().unwrap();
+    let others: Vec<&Value> = rules.iter().filter(|rule| rule["resources"] != json!(["leases"])).collect();
+    assert!(others.len() < rules.len(), "{whole}");
+    client.merge(&role, &json!({"rules": others})).await.unwrap().granted().unwrap();
+    platform.measures("gateward_lease_unreadable", 1).await;
+    platform.measures(r#"gateward_namespace_claims{namespace="team-a",state="expired"}"#, 1).await;
+    probe.until("the platform may read no lease", BOTH).await;
+    whole["metadata"].as_object_mut().unwrap().remove("resourceVersion");
+    client.put(&role, &whole).await.unwrap().granted().unwrap();
+    platform.measures("gateward_lease_unreadable", 0).await;
+    probe.until("the platform may read leases again", TEAM_ALONE).await;
 }
 
 /// A released operator holds the other lease, with a clock that is wrong by 20 seconds either way; ours has no right to
