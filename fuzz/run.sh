@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs each fuzz target, or those that are named, for FUZZ_SECONDS (60). With --no-run it only builds them.
+# Runs each fuzz target, or those that are named, for FUZZ_SECONDS (60).
 #
 # Needs a nightly toolchain, for the coverage that libFuzzer steers by, and nothing else. Without one it says so and
 # passes, but for CI=true. The seeds are the examples of the rule catalogue; they and what was found stand in fuzz/corpus, what failed in
@@ -8,8 +8,6 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 seconds=${FUZZ_SECONDS:-60}
-build_only=
-[ "${1:-}" != --no-run ] || { build_only=true; shift; }
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || targets=(review conversion yaml schema patch configuration certificates)
 
@@ -26,7 +24,6 @@ export RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module \
 -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
 -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares"
 cargo +nightly build --release --target "$host"
-[ -z "$build_only" ] || exit 0
 "$CARGO_TARGET_DIR/$host/release/seeds" corpus
 
 mkdir -p artifacts
