@@ -37,7 +37,8 @@ pub async fn keep_filled(client: Client, store: Arc<dyn WatchedStore>, report: i
             report(StoreState::Interrupted(why));
         }
     };
-    let events = with_backoff(watcher::watcher(api(client, store.as_ref()), config), failed);
+    let start = || watcher::watcher(api(client.clone(), store.as_ref()), config.clone());
+    let events = with_backoff(start, failed);
     pin_mut!(events);
     while let Some(event) = events.next().await {
         match event {

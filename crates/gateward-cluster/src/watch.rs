@@ -17,29 +17,37 @@ use crate::request::{Backoff, ErrorStreak};
 pub(crate) const WATCH_SECONDS: u32 = 30;
 
 /// The events of a watch, restarted with backoff after errors. `report` is called when errors last, and when they end.
-pub(crate) fn with_backoff<K>(
-    events: impl Stream<Item = watcher::Result<Event<K>>>,
+///
+/// A watch that kube resumes after errors brings nothing until an object changes. Once they have lasted, it starts anew with
+/// a list, whose end says that they are over.
+pub(crate) fn with_backoff<K, S: Stream<Item = watcher::Result<Event<K>>>>(
+    start: impl Fn() -> S,
     report: impl Fn(Option<String>),
 ) -> impl Stream<Item = Event<K>> {
-    stream::unfold((Box::pin(events), Backoff::new(), report), async |(mut events, mut backoff, report)| {
+    let events = Box::pin(start());
+    stream::unfold((events, Backoff::new(), start, report), async |(mut events, mut backoff, start, report)| {
         loop {
             match events.next().await? {
                 // A list begins: that is no success yet.
-                Ok(Event::Init) => return Some((Event::Init, (events, backoff, report))),
+                Ok(Event::Init) => return Some((Event::Init, (events, backoff, start, report))),
                 Ok(event) => {
                     if backoff.reset() == ErrorStreak::Long {
                         report(None);
                     }
-                    return Some((event, (events, backoff, report)));
+                    return Some((event, (events, backoff, start, report)));
                 }
                 Err(why) => {
                     let why = watch_reason(&why);
                     debug!("a watch was interrupted: {why}");
                     let wait = backoff.fail();
-                    if backoff.streak() == ErrorStreak::Long {
+                    let lasts = backoff.streak() == ErrorStreak::Long;
+                    if lasts {
                         report(Some(why));
                     }
                     tokio::time::sleep(wait).await;
+                    if lasts {
+                        events.set(start());
+                    }
                 }
             }
         }
@@ -59,11 +67,50 @@ fn watch_reason(why: &watcher::Error) -> String {
 pub(crate) async fn notify_on_change(api: Api<PartialObjectMeta<Secret>>, name: String, wakeup: Vec<Arc<Notify>>) {
     let config = Config::default().timeout(WATCH_SECONDS).fields(&format!("metadata.name={name}"));
     // The Secret is also read periodically, and that read reports errors.
-    let events = with_backoff(watcher::watcher(api, config), |_| {});
+    let events = with_backoff(|| watcher::watcher(api.clone(), config.clone()), |_| {});
     pin_mut!(events);
     while let Some(event) = events.next().await {
         if !matches!(event, Event::Init) {
             wakeup.iter().map(AsRef::as_ref).for_each(Notify::notify_one);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::{Cell, RefCell};
+
+    use super::*;
+
+    /// As kube's watches are: one that resumes after errors brings nothing while nothing changes.
+    #[tokio::test(start_paused = true)]
+    async fn a_watch_whose_errors_have_lasted_lists_anew_and_says_that_they_are_over() {
+        let (starts, reports) = (Cell::new(0), RefCell::new(Vec::new()));
+        let start = || {
+            starts.set(starts.get() + 1);
+            let events: Vec<watcher::Result<Event<()>>> = match starts.get() {
+                1 => (0..4).map(|_| Err(watcher::Error::NoResourceVersion)).collect(),
+                _ => vec![Ok(Event::Init), Ok(Event::InitDone)],
+            };
+            stream::iter(events).chain(stream::pending())
+        };
+        let report = |why: Option<String>| reports.borrow_mut().push(why.is_some());
+        let events: Vec<_> = with_backoff(start, report).take(2).collect().await;
+        assert!(matches!(events[..], [Event::Init, Event::InitDone]), "{events:?}");
+        assert_eq!((starts.get(), reports.into_inner()), (2, vec![true, false]));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_watch_that_failed_for_a_moment_resumes() {
+        let starts = Cell::new(0);
+        let start = || {
+            starts.set(starts.get() + 1);
+            let error = || Err(watcher::Error::NoResourceVersion);
+            stream::iter([error(), error(), error(), Ok(Event::Apply(()))]).chain(stream::pending())
+        };
+        let report = |why| panic!("{why:?} lasts for a moment");
+        let events: Vec<_> = with_backoff(start, report).take(1).collect().await;
+        assert!(matches!(events[..], [Event::Apply(())]), "{events:?}");
+        assert_eq!(starts.get(), 1);
     }
 }

@@ -75,8 +75,9 @@ impl InjectionWatch {
     }
 
     /// Runs one watch.
-    async fn watch(&self, scope: WatchScope, store: Writer<InjectableObject>) {
-        let events = with_backoff(self.targets.events(&scope, store), |why| {
+    async fn watch(&self, scope: WatchScope, mut store: Writer<InjectableObject>) {
+        let start = || self.targets.events(&scope);
+        let events = with_backoff(start, |why| {
             self.note_failure(&scope, why.clone());
             let warning =
                 why.map(|why| format!("the watch of {scope} keeps failing: {why}; its last state stays in use"));
@@ -84,6 +85,7 @@ impl InjectionWatch {
         });
         pin_mut!(events);
         while let Some(event) = events.next().await {
+            store.apply_watcher_event(&event);
             match &event {
                 Event::InitApply(object) | Event::Apply(object) => self.report(scope.kind, object),
                 Event::Delete(_) => self.reconcile.notify_one(),

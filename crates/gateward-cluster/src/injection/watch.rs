@@ -3,8 +3,6 @@
 use std::fmt;
 
 use futures_util::Stream;
-use kube::runtime::reflector;
-use kube::runtime::reflector::store::Writer;
 use kube::runtime::watcher::{self, Config, Event};
 
 use super::TargetStore;
@@ -28,18 +26,14 @@ impl TargetStore {
         all.into_iter().chain(crds).collect()
     }
 
-    /// The events of one watch, once they are in its store.
-    pub(crate) fn events(
-        &self,
-        scope: &WatchScope,
-        store: Writer<InjectableObject>,
-    ) -> impl Stream<Item = watcher::Result<Event<InjectableObject>>> {
+    /// The events of one watch, which begins with a list.
+    pub(crate) fn events(&self, scope: &WatchScope) -> impl Stream<Item = watcher::Result<Event<InjectableObject>>> {
         let config = Config::default().timeout(WATCH_SECONDS);
         let config = match &scope.name {
             Some(name) => config.fields(&format!("metadata.name={name}")),
             None => config,
         };
-        reflector(store, watcher::watcher(self.api(scope.kind), config))
+        watcher::watcher(self.api(scope.kind), config)
     }
 }
 

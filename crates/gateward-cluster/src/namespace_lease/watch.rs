@@ -48,7 +48,8 @@ impl LeaseWatch {
     /// Watches the leases of one name.
     pub(crate) async fn watch(&self, name: String) {
         let config = Config::default().timeout(WATCH_SECONDS).fields(&format!("metadata.name={name}"));
-        let events = with_backoff(watcher::watcher(self.leases.clone(), config), |why| {
+        let start = || watcher::watcher(self.leases.clone(), config.clone());
+        let events = with_backoff(start, |why| {
             self.known().watch_fails(&name, why);
             self.changed.notify_one();
         });
