@@ -78,8 +78,8 @@ impl Load {
 
     /// Loads the API server while something happens, and a while before and after.
     pub async fn during(sandbox: &Sandbox, event: impl AsyncFnOnce(&Self)) -> Tally {
-        const BEFORE: usize = 100;
-        const AFTER: usize = 200;
+        const BEFORE: usize = 50;
+        const AFTER: usize = 100;
         let load = Self::start(sandbox, Pace::default());
         load.goes_on_for(BEFORE).await;
         event(&load).await;
