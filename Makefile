@@ -6,21 +6,20 @@ COST_SECONDS ?= 120
 export CARGO FUZZ_SECONDS COST_SECONDS
 
 .DEFAULT_GOAL := help
-# Tests run in queues side by side. What computes comes first. What mostly waits follows: at most two suites at a time measure
-# what a load notices. What no clock judges has the lowest priority: it takes the time that the others leave. What does
-# nothing but wait stands beside them. What measures CPU time has the machine for itself, at the end.
+# Tests run in queues side by side. What computes comes first. What mostly waits follows; of the suites that measure what a
+# load notices only one runs at a time. What no clock judges has the lowest priority: it takes the time that the others
+# leave. What does nothing but wait stands beside them. What measures CPU time has the machine for itself, at the end.
 QUEUE_DECISIONS := test-unit test-cases test-doc
 QUEUE_PROCESSES := test-tools test-hostile
 COMPUTING := queue-decisions queue-processes
-QUEUE_CERTIFICATES := test-rotation test-operators
-QUEUE_RELEASES := test-leader test-rollouts test-migration
-QUEUE_OTHERS := test-cluster test-install test-rbac
+QUEUE_LOADS := test-rotation test-leader test-rollouts test-migration
+QUEUE_OTHERS := test-cluster test-install test-rbac test-operators
 QUEUE_BACKGROUND := test-conversion test-fuzz
 QUEUE_WAITING := test-idle
-WAITING := queue-certificates queue-releases queue-others queue-background queue-waiting
+WAITING := queue-loads queue-others queue-background queue-waiting
 MEASURING := test-cost
 QUEUES := $(COMPUTING) $(WAITING)
-PARTS := $(QUEUE_DECISIONS) $(QUEUE_PROCESSES) $(QUEUE_CERTIFICATES) $(QUEUE_RELEASES) $(QUEUE_OTHERS) \
+PARTS := $(QUEUE_DECISIONS) $(QUEUE_PROCESSES) $(QUEUE_LOADS) $(QUEUE_OTHERS) \
 	$(QUEUE_BACKGROUND) $(QUEUE_WAITING) $(MEASURING)
 .PHONY: help run cluster test build-tests test-versions $(PARTS) $(QUEUES) lint format deny docs generate bench bench-bodies baseline clean
 
@@ -68,7 +67,7 @@ named = $(foreach name,$(filter $(1),$(ALL_TESTS)),--test $(name))
 test: ## Run all tests; ends with those that were skipped
 	$(MAKE) build-tests
 	log=$$(mktemp) && trap 'rm -f "$$log"' EXIT; \
-	{ $(MAKE) --jobs=2 $(COMPUTING) && $(MAKE) --jobs=5 $(WAITING) && $(MAKE) $(MEASURING); } 2>&1 | tee "$$log" && \
+	{ $(MAKE) --jobs=2 $(COMPUTING) && $(MAKE) --jobs=4 $(WAITING) && $(MAKE) $(MEASURING); } 2>&1 | tee "$$log" && \
 	{ grep -oE '(skipped: [a-z_]+: .* is absent|fuzz: skipped, .*)$$' "$$log" || echo 'no test was skipped'; }
 
 build-tests:
@@ -80,8 +79,7 @@ test $(QUEUES): SHELL := /bin/bash
 test $(QUEUES): .SHELLFLAGS := -o pipefail -c
 queue-decisions: QUEUE := $(QUEUE_DECISIONS)
 queue-processes: QUEUE := $(QUEUE_PROCESSES)
-queue-certificates: QUEUE := $(QUEUE_CERTIFICATES)
-queue-releases: QUEUE := $(QUEUE_RELEASES)
+queue-loads: QUEUE := $(QUEUE_LOADS)
 queue-others: QUEUE := $(QUEUE_OTHERS)
 queue-background: QUEUE := $(QUEUE_BACKGROUND)
 queue-waiting: QUEUE := $(QUEUE_WAITING)
