@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::{StreamExt, pin_mut};
 use gateward_core::{StoreEvent, WatchedStore};
 use kube::core::{ApiResource, ObjectMeta};
-use kube::runtime::watcher::{self, Config, Event};
+use kube::runtime::watcher::{Config, Event};
 use kube::{Api, Client, Resource};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -14,7 +14,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::foreign_object::ForeignObject;
-use crate::watch::{WATCH_SECONDS, with_backoff};
+use crate::watch::watch_with_backoff;
 
 /// How a store that is kept filled fares.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum StoreState {
 /// last.
 pub async fn keep_filled(client: Client, store: Arc<dyn WatchedStore>, report: impl Fn(StoreState)) {
     let query = store.query();
-    let config = Config::default().timeout(WATCH_SECONDS).labels(&query.label_selector);
+    let config = Config::default().labels(&query.label_selector);
     // That errors have ended doesn't make it complete.
     let failed = |why: Option<String>| {
         if let Some(why) = why {
@@ -37,8 +37,7 @@ pub async fn keep_filled(client: Client, store: Arc<dyn WatchedStore>, report: i
             report(StoreState::Interrupted(why));
         }
     };
-    let start = || watcher::watcher(api(client.clone(), store.as_ref()), config.clone());
-    let events = with_backoff(start, failed);
+    let events = watch_with_backoff(api(client, store.as_ref()), config, failed);
     pin_mut!(events);
     while let Some(event) = events.next().await {
         match event {

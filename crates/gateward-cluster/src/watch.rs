@@ -1,12 +1,14 @@
 //! Watches that restart with backoff.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt, pin_mut, stream};
 use k8s_openapi::api::core::v1::Secret;
-use kube::Api;
 use kube::core::PartialObjectMeta;
 use kube::runtime::watcher::{self, Config, Event};
+use kube::{Api, Resource};
+use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 use tracing::debug;
 
@@ -14,13 +16,26 @@ use crate::failure::reason;
 use crate::request::{Backoff, ErrorStreak};
 
 /// The timeout after which a watch restarts, so that a dead connection is noticed.
-pub(crate) const WATCH_SECONDS: u32 = 30;
+const WATCH_SECONDS: u32 = 30;
 
-/// The events of a watch, restarted with backoff after errors. `report` is called when errors last, and when they end.
+/// The events of what is listed and then watched. `report` is called when errors last, and when they end.
+pub(crate) fn watch_with_backoff<K>(
+    api: Api<K>,
+    config: Config,
+    report: impl Fn(Option<String>),
+) -> impl Stream<Item = Event<K>>
+where
+    K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
+{
+    let config = config.timeout(WATCH_SECONDS);
+    with_backoff(move || watcher::watcher(api.clone(), config.clone()), report)
+}
+
+/// The events of a watch, restarted with backoff after errors.
 ///
 /// A watch that kube resumes after errors brings nothing until an object changes. Once they have lasted, it starts anew with
 /// a list, whose end says that they are over.
-pub(crate) fn with_backoff<K, S: Stream<Item = watcher::Result<Event<K>>>>(
+fn with_backoff<K, S: Stream<Item = watcher::Result<Event<K>>>>(
     start: impl Fn() -> S,
     report: impl Fn(Option<String>),
 ) -> impl Stream<Item = Event<K>> {
@@ -65,9 +80,9 @@ fn watch_reason(why: &watcher::Error) -> String {
 
 /// Notifies on every change of one Secret, including its deletion. Only metadata is watched.
 pub(crate) async fn notify_on_change(api: Api<PartialObjectMeta<Secret>>, name: String, wakeup: Vec<Arc<Notify>>) {
-    let config = Config::default().timeout(WATCH_SECONDS).fields(&format!("metadata.name={name}"));
+    let config = Config::default().fields(&format!("metadata.name={name}"));
     // The Secret is also read periodically, and that read reports errors.
-    let events = with_backoff(|| watcher::watcher(api.clone(), config.clone()), |_| {});
+    let events = watch_with_backoff(api, config, |_| {});
     pin_mut!(events);
     while let Some(event) = events.next().await {
         if !matches!(event, Event::Init) {

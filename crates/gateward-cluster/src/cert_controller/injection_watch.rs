@@ -18,7 +18,6 @@ use crate::connection::Connection;
 use crate::injection::{Clock, InjectableKind, InjectableObject, InjectionTargets, TargetStore, WatchScope};
 use crate::namespace_lease::ObservedConfigurations;
 use crate::send_if_changed::send_if_changed;
-use crate::watch::with_backoff;
 
 /// The watches of all injection targets.
 pub(super) struct InjectionWatch {
@@ -76,8 +75,7 @@ impl InjectionWatch {
 
     /// Runs one watch.
     async fn watch(&self, scope: WatchScope, mut store: Writer<InjectableObject>) {
-        let start = || self.targets.events(&scope);
-        let events = with_backoff(start, |why| {
+        let events = self.targets.events(&scope, |why| {
             self.note_failure(&scope, why.clone());
             let warning =
                 why.map(|why| format!("the watch of {scope} keeps failing: {why}; its last state stays in use"));

@@ -3,11 +3,11 @@
 use std::fmt;
 
 use futures_util::Stream;
-use kube::runtime::watcher::{self, Config, Event};
+use kube::runtime::watcher::{Config, Event};
 
 use super::TargetStore;
 use super::object::{InjectableKind, InjectableObject};
-use crate::watch::WATCH_SECONDS;
+use crate::watch::watch_with_backoff;
 
 /// What one watch covers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,14 +26,18 @@ impl TargetStore {
         all.into_iter().chain(crds).collect()
     }
 
-    /// The events of one watch, which begins with a list.
-    pub(crate) fn events(&self, scope: &WatchScope) -> impl Stream<Item = watcher::Result<Event<InjectableObject>>> {
-        let config = Config::default().timeout(WATCH_SECONDS);
+    /// The events of one watch.
+    pub(crate) fn events(
+        &self,
+        scope: &WatchScope,
+        report: impl Fn(Option<String>),
+    ) -> impl Stream<Item = Event<InjectableObject>> {
+        let config = Config::default();
         let config = match &scope.name {
             Some(name) => config.fields(&format!("metadata.name={name}")),
             None => config,
         };
-        watcher::watcher(self.api(scope.kind), config)
+        watch_with_backoff(self.api(scope.kind), config, report)
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, pin_mut};
-use kube::runtime::watcher::{self, Config, Event};
+use kube::runtime::watcher::{Config, Event};
 use kube::{Api, Client};
 use tokio::sync::{Notify, watch};
 
@@ -13,7 +13,7 @@ use super::configurations::ObservedConfigurations;
 use super::known::KnownLeases;
 use super::record::NamespaceLease;
 use crate::any_lease::AnyLease;
-use crate::watch::{WATCH_SECONDS, with_backoff};
+use crate::watch::watch_with_backoff;
 
 /// What is claimed at the moment, and whether it can be read.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -47,9 +47,8 @@ impl LeaseWatch {
 
     /// Watches the leases of one name.
     pub(crate) async fn watch(&self, name: String) {
-        let config = Config::default().timeout(WATCH_SECONDS).fields(&format!("metadata.name={name}"));
-        let start = || watcher::watcher(self.leases.clone(), config.clone());
-        let events = with_backoff(start, |why| {
+        let config = Config::default().fields(&format!("metadata.name={name}"));
+        let events = watch_with_backoff(self.leases.clone(), config, |why| {
             self.known().watch_fails(&name, why);
             self.changed.notify_one();
         });
