@@ -16,7 +16,7 @@ pub(crate) const API_SERVER: &str = "kube-apiserver";
 /// What the controllers' program is called.
 pub(crate) const CONTROLLERS: &str = "kube-controller-manager";
 /// The token of somebody who may do everything.
-pub(crate) const ADMIN: &str = "admin-of-the-test-bed";
+pub const ADMIN: &str = "admin-of-the-test-bed";
 
 /// The controllers that a test of webhooks can need; all others stay off.
 const ENABLED_CONTROLLERS: [&str; 11] = [

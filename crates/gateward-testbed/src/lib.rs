@@ -77,6 +77,7 @@ pub use audit::{Audit, AuditEvent};
 pub use bed::Bed;
 pub use cert_manager::CertManager;
 pub use client::{Client, Response};
+pub use control_plane::ADMIN;
 pub use ground::Ground;
 pub use local_webhooks::{LocalWebhooks, printed};
 pub use node::{Node, Pod, Signal};

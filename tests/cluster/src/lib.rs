@@ -28,8 +28,8 @@ pub use denial::{DENIED, Denial};
 pub use dial::{probe_page, shown_by_all, shown_certificate, webhook_pods};
 pub use exclusion::{is_admitted, leaves_a_claimed_namespace_out};
 pub use gateward_testbed::{
-    Audit, AuditEvent, Bed, CertManager, Client, Ground, Node, Pod, Prepared, Programs, Rejection, Response, Sandbox,
-    Signal, Test, refused, run, run_in_turn, tests, until, version_of,
+    ADMIN, Audit, AuditEvent, Bed, CertManager, Client, Ground, Node, Pod, Prepared, Programs, Rejection, Response,
+    Sandbox, Signal, Test, refused, run, run_in_turn, tests, until, version_of,
 };
 pub use inventory::Inventory;
 pub use load::{Counted, Failure, Load, Pace, Tally};

@@ -5,12 +5,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 use gateward_certs::CaBundle;
-use gateward_testbed::until;
+use gateward_testbed::{ADMIN, until};
 
 use super::{Release, SERVING_SECRET};
-
-/// The token of the bed's administrator, who may read metrics.
-const ADMIN: &str = "admin-of-the-test-bed";
 
 const EXPIRY: &str = "gateward_certificate_expiry_timestamp_seconds";
 

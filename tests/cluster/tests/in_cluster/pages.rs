@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use cluster_tests::{Load, Sandbox, Test, tests, until};
+use cluster_tests::{ADMIN, Load, Sandbox, Test, tests, until};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
@@ -28,7 +28,7 @@ pub fn tests() -> Vec<Test> {
 async fn metrics_are_shown_over_tls_to_those_who_may_read_them(sandbox: Sandbox) {
     assert_eq!(metrics(&sandbox, None).await.0, 401);
     assert_eq!(metrics(&sandbox, Some("made-up")).await.0, 401);
-    let (status, page) = metrics(&sandbox, Some("admin-of-the-test-bed")).await;
+    let (status, page) = metrics(&sandbox, Some(ADMIN)).await;
     assert_eq!(status, 200);
     for line in [
         "dynamo_operator_webhook_requests_total{resource_type=\"DynamoGraphDeployment\",operation=\"CREATE\",",
@@ -67,7 +67,7 @@ async fn a_second_set_of_webhooks_for_our_kinds_is_told(sandbox: Sandbox) {
         })
     })
     .await;
-    let (_, page) = metrics(&sandbox, Some("admin-of-the-test-bed")).await;
+    let (_, page) = metrics(&sandbox, Some(ADMIN)).await;
     assert!(
         page.contains(
             "gateward_rival_configuration{configuration=\"ValidatingWebhookConfiguration another-operator\"} 1"
@@ -97,13 +97,13 @@ async fn h4_connections_that_rest_at_every_port_hide_no_page(sandbox: Sandbox) {
                 for page in ["/healthz", "/readyz"] {
                     assert_eq!(replica.page(page).map(|(status, _)| status), Some(200), "{page}");
                 }
-                assert_eq!(metrics(&sandbox, Some("admin-of-the-test-bed")).await.0, 200);
+                assert_eq!(metrics(&sandbox, Some(ADMIN)).await.0, 200);
             }
         }
     })
     .await;
     tally.assert_no_failures();
-    let (_, page) = metrics(&sandbox, Some("admin-of-the-test-bed")).await;
+    let (_, page) = metrics(&sandbox, Some(ADMIN)).await;
     for port in ["webhooks", "health", "metrics"] {
         let counted = format!("dynamo_operator_webhook_connections_evicted_total{{port=\"{port}\"}} ");
         let line = page.lines().find_map(|line| line.strip_prefix(&counted)).unwrap();
