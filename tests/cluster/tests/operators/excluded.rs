@@ -37,7 +37,7 @@ async fn a_tenant_with_an_operator_of_its_own_does_not_depend_on_the_one_of_the_
     );
     platform.scale(2).await.unwrap();
     platform.rolled_out().await.unwrap();
-    // Here API servers ask nobody until the expression is written anew: the hole that the docs name.
+    // API servers call no webhook here until the expression is written anew: the hole that the docs name.
     team.uninstall().await.unwrap();
     probe.until("the namespace's own operator is gone", crate::table::PLATFORM_ALONE).await;
     platform.upgrade(Chart::Current, &values(false)).await.unwrap();

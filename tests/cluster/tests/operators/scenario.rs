@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use cluster_tests::{Pod, Release, Sandbox, Signal, Test, tests, until};
+use cluster_tests::{Client, Pod, Release, Sandbox, Signal, Test, tests, until};
 use serde_json::{Value, json};
 
 use crate::table::{
@@ -11,6 +11,9 @@ use crate::table::{
     lease, lease_path,
 };
 use crate::{PLATFORM, TEAM};
+
+/// Longer than the scenario takes.
+const UNHEARD: Duration = Duration::from_mins(30);
 
 pub fn tests() -> Vec<Test> {
     tests![a_namespace_is_judged_by_the_right_operator_through_everything_that_happens]
@@ -34,7 +37,7 @@ async fn a_namespace_is_judged_by_the_right_operator_through_everything_that_hap
     is_cut_off(&sandbox, &probe, &team).await;
     the_platform_is_cut_off(&sandbox, &probe).await;
     the_platform_may_read_no_lease(&sandbox, &probe).await;
-    clocks_differ(&sandbox, &probe).await;
+    clocks_differ(&sandbox, &probe, &team).await;
     ends(&sandbox, &probe, &team).await;
     is_uninstalled_unseen(&sandbox, &probe, &team).await;
 }
@@ -53,6 +56,11 @@ async fn both_measure(sandbox: &Sandbox, team: &Release) {
         release.measures("gateward_lease_unreadable", 0).await;
     }
     platform.measures(r#"gateward_namespace_claims{namespace="team-a",state="counted"}"#, 1).await;
+}
+
+/// The role by which the namespace's operator keeps its lease.
+fn lease_role(team: &Release) -> String {
+    format!("/apis/rbac.authorization.k8s.io/v1/namespaces/{}/roles/{}-namespace-lease", TEAM.1, team.fullname())
 }
 
 fn platform(sandbox: &Sandbox) -> Release {
@@ -86,11 +94,8 @@ async fn is_written_by_a_tenant(sandbox: &Sandbox, probe: &Probe<'_>) {
 /// The Pod that holds the lease ends, and another replica goes on: the lease is there all the while.
 async fn hands_over(sandbox: &Sandbox, probe: &Probe<'_>, team: &Release) {
     let before = holder(sandbox).await;
-    let uid = before.strip_prefix("team-a-operator/").unwrap_or_else(|| panic!("{before}"));
-    let pods = team.pods().await.unwrap();
-    let pod = pods.iter().find(|pod| pod["metadata"]["uid"] == uid).unwrap_or_else(|| panic!("{uid} is no Pod"));
-    let name = pod["metadata"]["name"].as_str().unwrap();
-    team.kubectl(&["delete", "pod", name, "--wait=false"]).await.unwrap();
+    let pod = pod_of(sandbox, &before);
+    team.kubectl(&["delete", "pod", pod.name(), "--wait=false"]).await.unwrap();
     until("another replica holds the lease", PATIENCE, async || holder(sandbox).await != before).await;
     probe.until("the replica that held the lease was deleted", TEAM_ALONE).await;
     team.rolled_out().await.unwrap();
@@ -102,8 +107,7 @@ async fn hands_over(sandbox: &Sandbox, probe: &Probe<'_>, team: &Release) {
 /// is sent to the replica that stands still is refused.
 async fn is_taken_over(sandbox: &Sandbox, probe: &Probe<'_>, team: &Release) {
     let before = holder(sandbox).await;
-    let holds = |pod: &Pod| before.ends_with(pod.object()["metadata"]["uid"].as_str().unwrap());
-    let stopped = pods(sandbox, TEAM.1).into_iter().find(holds).unwrap_or_else(|| panic!("{before} is no Pod"));
+    let stopped = pod_of(sandbox, &before);
     stopped.signal(Signal::Stop);
     let taken = async || holder(sandbox).await != before;
     until("another replica has taken the lease", PATIENCE, taken).await;
@@ -119,16 +123,11 @@ async fn is_uninstalled_unseen(sandbox: &Sandbox, probe: &Probe<'_>, team: &Rele
     team.scale(2).await.unwrap();
     team.rolled_out().await.unwrap();
     probe.until("its replicas are there again", TEAM_ALONE).await;
-    let unaware = pods(sandbox, PLATFORM.1);
-    for pod in &unaware {
-        pod.delay_watches(Duration::from_mins(30));
-    }
+    the_platform_hears_after(sandbox, UNHEARD);
     let uninstalled = Box::pin(team.uninstall());
     probe.during("it is uninstalled, and the platform sees nothing of it", uninstalled).await.unwrap();
     probe.within("it was uninstalled", PLATFORM_ALONE, Duration::ZERO).await;
-    for pod in &unaware {
-        pod.delay_watches(Duration::ZERO);
-    }
+    the_platform_hears_after(sandbox, Duration::ZERO);
     probe.until("the platform sees that", PLATFORM_ALONE).await;
 }
 
@@ -144,6 +143,46 @@ fn pods(sandbox: &Sandbox, namespace: &str) -> Vec<Pod> {
     sandbox.bed().node().pods(namespace, "app.kubernetes.io/component=webhook")
 }
 
+/// The Pod of the namespace's operator that a holder of the lease names.
+fn pod_of(sandbox: &Sandbox, holder: &str) -> Pod {
+    let uid = holder.strip_prefix("team-a-operator/").unwrap_or_else(|| panic!("{holder}"));
+    let named = |pod: &Pod| pod.object()["metadata"]["uid"] == uid;
+    pods(sandbox, TEAM.1).into_iter().find(named).unwrap_or_else(|| panic!("{uid} is no Pod"))
+}
+
+/// Delays what watches deliver to the operator of the whole cluster.
+fn the_platform_hears_after(sandbox: &Sandbox, delay: Duration) {
+    for pod in pods(sandbox, PLATFORM.1) {
+        pod.delay_watches(delay);
+    }
+}
+
+/// A role of which rules have been taken away.
+struct ReducedRole<'a> {
+    client: &'a Client,
+    path: String,
+    whole: Value,
+}
+
+impl<'a> ReducedRole<'a> {
+    /// Takes all rules away but those that are to stay.
+    async fn of(sandbox: &'a Sandbox, path: String, stays: impl Fn(&Value) -> bool) -> Self {
+        let client = sandbox.bed().client();
+        let whole = client.get(&path).await.unwrap().granted().unwrap();
+        let rules = whole["rules"].as_array().unwrap();
+        let left: Vec<&Value> = rules.iter().filter(|rule| stays(rule)).collect();
+        assert!(left.len() < rules.len(), "{whole}");
+        client.merge(&path, &json!({"rules": left})).await.unwrap().granted().unwrap();
+        Self { client, path, whole }
+    }
+
+    /// Gives the rules back.
+    async fn restore(mut self) {
+        self.whole["metadata"].as_object_mut().unwrap().remove("resourceVersion");
+        self.client.put(&self.path, &self.whole).await.unwrap().granted().unwrap();
+    }
+}
+
 /// Its processes stand still: nothing is answered, and nothing renewed.
 async fn crashes(sandbox: &Sandbox, probe: &Probe<'_>) {
     let stopped = pods(sandbox, TEAM.1);
@@ -157,15 +196,10 @@ async fn crashes(sandbox: &Sandbox, probe: &Probe<'_>) {
 
 /// Its Pods may write no lease any more.
 async fn is_cut_off(sandbox: &Sandbox, probe: &Probe<'_>, team: &Release) {
-    let role =
-        format!("/apis/rbac.authorization.k8s.io/v1/namespaces/{}/roles/{}-namespace-lease", TEAM.1, team.fullname());
-    let client = sandbox.bed().client();
-    let mut whole = client.get(&role).await.unwrap().granted().unwrap();
-    client.merge(&role, &json!({"rules": []})).await.unwrap().granted().unwrap();
+    let role = ReducedRole::of(sandbox, lease_role(team), |_| false).await;
     probe.within("its lease has expired: it can't write it", BOTH, LEASE_COUNTS).await;
     let expired = lease(sandbox).await.unwrap()["spec"]["renewTime"].clone();
-    whole["metadata"].as_object_mut().unwrap().remove("resourceVersion");
-    client.put(&role, &whole).await.unwrap().granted().unwrap();
+    role.restore().await;
     let renewed = async || lease(sandbox).await.unwrap()["spec"]["renewTime"] != expired;
     until("the lease is renewed again", PATIENCE, renewed).await;
     probe.within("it can write its lease again", TEAM_ALONE, Duration::ZERO).await;
@@ -173,46 +207,31 @@ async fn is_cut_off(sandbox: &Sandbox, probe: &Probe<'_>, team: &Release) {
 
 /// The operator of the whole cluster sees no event for longer than a lease counts.
 async fn the_platform_is_cut_off(sandbox: &Sandbox, probe: &Probe<'_>) {
-    let cut = pods(sandbox, PLATFORM.1);
-    for pod in &cut {
-        pod.delay_watches(Duration::from_mins(30));
-    }
+    the_platform_hears_after(sandbox, UNHEARD);
     probe.within("the platform sees no renewals", BOTH, LEASE_COUNTS).await;
-    for pod in &cut {
-        pod.delay_watches(Duration::ZERO);
-    }
+    the_platform_hears_after(sandbox, Duration::ZERO);
     // It sees one as soon as there is one.
     probe.within("the platform sees renewals again", TEAM_ALONE, RENEWAL + WEBHOOKS_SETTLE).await;
 }
 
 /// The account of the operator of the whole cluster loses its right to leases: what it knows expires, and it says so.
 async fn the_platform_may_read_no_lease(sandbox: &Sandbox, probe: &Probe<'_>) {
-    let (platform, client) = (platform(sandbox), sandbox.bed().client());
+    let platform = platform(sandbox);
     let role = format!("/apis/rbac.authorization.k8s.io/v1/clusterroles/{}", platform.fullname());
-    let mut whole = client.get(&role).await.unwrap().granted().unwrap();
-    let rules = whole["rules"].as_array().unwrap();
-    let others: Vec<&Value> = rules.iter().filter(|rule| rule["resources"] != json!(["leases"])).collect();
-    assert!(others.len() < rules.len(), "{whole}");
-    client.merge(&role, &json!({"rules": others})).await.unwrap().granted().unwrap();
+    let role = ReducedRole::of(sandbox, role, |rule| rule["resources"] != json!(["leases"])).await;
     platform.measures("gateward_lease_unreadable", 1).await;
     platform.measures(r#"gateward_namespace_claims{namespace="team-a",state="expired"}"#, 1).await;
     probe.until("the platform may read no lease", BOTH).await;
-    whole["metadata"].as_object_mut().unwrap().remove("resourceVersion");
-    client.put(&role, &whole).await.unwrap().granted().unwrap();
+    role.restore().await;
     platform.measures("gateward_lease_unreadable", 0).await;
     probe.until("the platform may read leases again", TEAM_ALONE).await;
 }
 
 /// A released operator holds the other lease, with a clock that is wrong by 20 seconds either way; ours has no right to
 /// its own meanwhile.
-async fn clocks_differ(sandbox: &Sandbox, probe: &Probe<'_>) {
+async fn clocks_differ(sandbox: &Sandbox, probe: &Probe<'_>, team: &Release) {
     let client = sandbox.bed().client();
-    let role = format!(
-        "/apis/rbac.authorization.k8s.io/v1/namespaces/{}/roles/{}-dynamo-operator-namespace-lease",
-        TEAM.1, TEAM.0
-    );
-    let mut whole = client.get(&role).await.unwrap().granted().unwrap();
-    client.merge(&role, &json!({"rules": []})).await.unwrap().granted().unwrap();
+    let role = ReducedRole::of(sandbox, lease_role(team), |_| false).await;
     client.delete(&lease_path(TEAM.1)).await.unwrap().granted().unwrap();
     probe.within("the lease is gone", BOTH, Duration::ZERO).await;
     let leases = format!("/apis/coordination.k8s.io/v1/namespaces/{}/leases", TEAM.1);
@@ -227,8 +246,7 @@ async fn clocks_differ(sandbox: &Sandbox, probe: &Probe<'_>) {
         probe.within(&format!("its lease has expired, {skew} s off"), BOTH, LEASE_COUNTS).await;
     }
     client.delete(&place).await.unwrap().granted().unwrap();
-    whole["metadata"].as_object_mut().unwrap().remove("resourceVersion");
-    client.put(&role, &whole).await.unwrap().granted().unwrap();
+    role.restore().await;
     probe.until("our own lease is there again", TEAM_ALONE).await;
 }
 

@@ -89,7 +89,7 @@ impl<'a> Probe<'a> {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let name = format!("probe-{}", NUMBER.fetch_add(1, Ordering::Relaxed));
         let mut mutated = graph(&format!("graph-{name}"));
-        mutated["spec"]["components"][1]["frontendSidecar"] = "nobody".into();
+        mutated["spec"]["components"][1]["frontendSidecar"] = "absent".into();
         // The URI of a LoRA must be one of the known sources.
         let validated = model(&format!("model-{name}"), "https://zoo.example/otter");
         let objects = [(mutated, "v1beta1", "dynamographdeployments"), (validated, "v1alpha1", "dynamomodels")];
