@@ -9,18 +9,17 @@ export CARGO FUZZ_SECONDS COST_SECONDS
 # Tests run in queues side by side. What computes comes first. What mostly waits follows; of the suites that measure what a
 # load notices only one runs at a time. What no clock judges has the lowest priority: it takes the time that the others
 # leave. What does nothing but wait stands beside them. What measures CPU time has the machine for itself, at the end.
-QUEUE_DECISIONS := test-unit test-cases test-doc
-QUEUE_PROCESSES := test-tools test-hostile
+queue-decisions := test-unit test-cases test-doc
+queue-processes := test-tools test-hostile
 COMPUTING := queue-decisions queue-processes
-QUEUE_LOADS := test-rotation test-leader test-rollouts test-migration
-QUEUE_OTHERS := test-cluster test-install test-rbac test-operators
-QUEUE_BACKGROUND := test-conversion test-fuzz
-QUEUE_WAITING := test-idle
+queue-loads := test-rotation test-leader test-rollouts test-migration
+queue-others := test-cluster test-install test-rbac test-operators
+queue-background := test-conversion test-fuzz
+queue-waiting := test-idle
 WAITING := queue-loads queue-others queue-background queue-waiting
 MEASURING := test-cost
 QUEUES := $(COMPUTING) $(WAITING)
-PARTS := $(QUEUE_DECISIONS) $(QUEUE_PROCESSES) $(QUEUE_LOADS) $(QUEUE_OTHERS) \
-	$(QUEUE_BACKGROUND) $(QUEUE_WAITING) $(MEASURING)
+PARTS := $(foreach queue,$(QUEUES),$($(queue))) $(MEASURING)
 .PHONY: help run cluster test build-tests test-versions $(PARTS) $(QUEUES) lint format deny docs generate bench bench-bodies baseline clean
 
 help: ## List the recipes
@@ -67,7 +66,7 @@ named = $(foreach name,$(filter $(1),$(ALL_TESTS)),--test $(name))
 test: ## Run all tests; ends with those that were skipped
 	$(MAKE) build-tests
 	log=$$(mktemp) && trap 'rm -f "$$log"' EXIT; \
-	{ $(MAKE) --jobs=2 $(COMPUTING) && $(MAKE) --jobs=4 $(WAITING) && $(MAKE) $(MEASURING); } 2>&1 | tee "$$log" && \
+	{ $(MAKE) --jobs=$(words $(COMPUTING)) $(COMPUTING) && $(MAKE) --jobs=$(words $(WAITING)) $(WAITING) && $(MAKE) $(MEASURING); } 2>&1 | tee "$$log" && \
 	{ grep -oE '(skipped: [a-z_]+: .* is absent|fuzz: skipped, .*)$$' "$$log" || echo 'no test was skipped'; }
 
 build-tests:
@@ -77,15 +76,9 @@ build-tests:
 # Lines of several queues would run into each other.
 test $(QUEUES): SHELL := /bin/bash
 test $(QUEUES): .SHELLFLAGS := -o pipefail -c
-queue-decisions: QUEUE := $(QUEUE_DECISIONS)
-queue-processes: QUEUE := $(QUEUE_PROCESSES)
-queue-loads: QUEUE := $(QUEUE_LOADS)
-queue-others: QUEUE := $(QUEUE_OTHERS)
-queue-background: QUEUE := $(QUEUE_BACKGROUND)
-queue-waiting: QUEUE := $(QUEUE_WAITING)
 queue-background: PRIORITY := nice -n 19
 $(QUEUES): queue-%:
-	MAKEFLAGS= $(PRIORITY) $(MAKE) --no-print-directory $(QUEUE) 2>&1 | sed --unbuffered 's/^/$*: /'
+	MAKEFLAGS= $(PRIORITY) $(MAKE) --no-print-directory $($@) 2>&1 | sed --unbuffered 's/^/$*: /'
 
 test-unit: ## Tests beside the code
 	$(TEST) --lib --bins
