@@ -33,9 +33,12 @@ fn united(flat: &[VolumeMount], own: Value) -> Value {
 
 /// The mount as Kubernetes has it.
 pub(super) fn native(mount: &VolumeMount) -> Value {
-    let name = mount.name.as_deref().map(|name| ("name".to_owned(), name.into()));
-    let path = ("mountPath".to_owned(), mount.mount_point.as_str().into());
-    Value::Object(name.into_iter().chain([path]).collect())
+    let mut members = Map::new();
+    if let Some(name) = &mount.name {
+        members.insert("name".into(), name.as_str().into());
+    }
+    members.insert("mountPath".into(), mount.mount_point.as_str().into());
+    Value::Object(members)
 }
 
 /// Of so many mounts it is recorded where each comes from, of more that the list is the flat one: two paths a mount take

@@ -350,7 +350,8 @@ fn mounts_of_a_field_and_of_the_main_container_take_no_more_than_their_share() {
     let deep = format!("{}1{}", r#"{"a":["#.repeat(40), "]}".repeat(40));
     for (about, flat, own) in [
         ("mounts in two places", many(SINGLE / 3, r#"{"name":"a","mountPoint":"/a"}"#), r#"{"name":"a"}"#.to_owned()),
-        ("many mounts and deep ones", many(80_000, r#"{"name":"a"}"#), many(38_000, &deep)),
+        ("many short mounts and deep ones", many(80_000, r#"{"name":"a"}"#), many(38_000, &deep)),
+        ("many mounts and deep ones", many(80_000, r#"{"name":"a name of 12"}"#), many(38_000, &deep)),
     ] {
         let main = format!(r#"{{"mainContainer":{{"volumeMounts":[{own}]}}}}"#);
         let service = format!(r#"{{"volumeMounts":[{flat}],"extraPodSpec":{main}}}"#);

@@ -36,9 +36,9 @@ pub struct Bound {
 
 /// An object may have so many parts, and one more for each so many bytes. A part is an item of a list, or an entry of a
 /// map, whose type takes more than a text does. Each costs some microseconds wherever an object is converted, also if it
-/// says nothing; one that has a name has more bytes.
+/// says nothing; one that has a name and says something has more bytes.
 const FEW_PARTS: usize = 128;
-const BYTES_OF_A_PART: usize = 12;
+const BYTES_OF_A_PART: usize = 24;
 
 /// How many items lists may have, and entries maps.
 #[derive(Clone, Copy)]
