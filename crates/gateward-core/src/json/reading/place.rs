@@ -4,6 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::allowance::Allowance;
 use super::cuts::Cuts;
 use super::ignored::Ignored;
@@ -36,16 +38,29 @@ pub struct Bound {
 
 /// An object may have so many parts, and one more for each so many bytes. A part is an item of a list, or an entry of a
 /// map, whose type takes more than a text does. Each costs some microseconds wherever an object is converted, also if it
-/// says nothing; one that has a name and says something has more bytes.
+/// says nothing; one that has a name and says something has more bytes. A node of a tree, which may be a number, is half
+/// of one.
 const FEW_PARTS: usize = 128;
 const BYTES_OF_A_PART: usize = 24;
+const BYTES_OF_A_NODE: usize = 12;
+
+/// How many bytes of the object a value of a type of this size needs, beyond those of the few.
+const fn bytes_needed(size: usize) -> usize {
+    if size > size_of::<Value>() {
+        BYTES_OF_A_PART
+    } else if size > size_of::<String>() {
+        BYTES_OF_A_NODE
+    } else {
+        0
+    }
+}
 
 /// How many items lists may have, and entries maps.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
     /// Those of the schema.
     pub bounds: &'static [Bound],
-    /// How many parts there may be in all.
+    /// How many bytes of the object all parts may need.
     parts: usize,
 }
 
@@ -55,7 +70,7 @@ impl Limits {
 
     /// Those of an object of so many bytes.
     pub fn of_object(bounds: &'static [Bound], bytes: usize) -> Self {
-        Self { bounds, parts: FEW_PARTS + bytes / BYTES_OF_A_PART }
+        Self { bounds, parts: FEW_PARTS * BYTES_OF_A_PART + bytes }
     }
 }
 
@@ -63,7 +78,7 @@ impl Limits {
 pub(crate) struct Session<'s, 'de> {
     pub allowance: Arc<Allowance>,
     pub bounds: &'static [Bound],
-    /// How many parts there may yet be.
+    /// How many bytes of the object further parts may need.
     pub parts: Cell<usize>,
     pub cuts: Option<&'s Cuts<'de>>,
     /// How many nodes are named at most; `None` where the first one ends the reading and no place is looked for.
@@ -282,7 +297,7 @@ impl Session<'_, '_> {
     /// Takes one item or entry more, whose type is of this size, and which takes so many bytes; whether there was room
     /// for it.
     pub fn take(&self, size: usize, bytes: usize) -> bool {
-        let left = self.parts.get().checked_sub(usize::from(size > size_of::<String>()));
+        let left = self.parts.get().checked_sub(bytes_needed(size));
         self.parts.set(left.unwrap_or_default());
         left.is_some() && self.allowance.take(bytes)
     }
