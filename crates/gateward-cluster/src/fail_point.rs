@@ -4,7 +4,7 @@
 //! that all replicas see, and the file one of the places: `before:switch`. The process that gets there first removes
 //! the file and ends, as by a kill. So one replica ends, once, although all have the same environment, and a test can
 //! name the next place while all of them run. With `before:switch:pause` it doesn't end: it neither writes nor renews
-//! its lease for longer than that lasts, and serves all the while.
+//! its lease for longer than that lasts, and serves all the while. With `before:switch:panic` the task that writes panics.
 //!
 //! | name | the write |
 //! |---|---|
@@ -78,6 +78,8 @@ pub(crate) async fn reach(side: Side, write: &str) {
             tokio::time::sleep(PAUSE).await;
             PAUSED.store(false, Ordering::Relaxed);
         }
+        #[expect(clippy::panic, reason = "a test asks for it")]
+        Loss::Panic => panic!("a test asked for it"),
     }
 }
 
@@ -114,6 +116,7 @@ static PAUSED: AtomicBool = AtomicBool::new(false);
 enum Loss {
     End,
     Pause,
+    Panic,
 }
 
 /// What the text asks for at this fail point.
@@ -128,6 +131,7 @@ fn loss(text: &str, side: Side, write: &str) -> Option<Loss> {
     let loss = match words.next() {
         None => Loss::End,
         Some("pause") => Loss::Pause,
+        Some("panic") => Loss::Panic,
         Some(_) => return None,
     };
     is_here.then_some(loss)
@@ -141,6 +145,7 @@ mod tests {
     fn only_the_place_that_was_named_is_one() {
         assert_eq!(loss("before:switch\n", Side::Before, "switch"), Some(Loss::End));
         assert_eq!(loss("before:switch:pause", Side::Before, "switch"), Some(Loss::Pause));
+        assert_eq!(loss("before:switch:panic", Side::Before, "switch"), Some(Loss::Panic));
         assert_eq!(loss("before:switch", Side::After, "switch"), None);
         assert_eq!(loss("before:switch", Side::Before, "retire"), None);
         assert_eq!(loss("switch", Side::Before, "switch"), None);

@@ -23,6 +23,7 @@ pub mod preflight;
 mod reader;
 mod replicas;
 mod request;
+mod restart_on_panic;
 mod review;
 mod secrets;
 mod send_if_changed;
@@ -46,6 +47,7 @@ pub use injection::{ConflictingWebhook, NotOurs, TargetState, TargetStatus, Webh
 pub use namespace_lease::{ClaimState, ClaimsStatus, HolderState, NamespaceClaims, NamespaceStatus};
 pub use reader::{ApiReader, ObjectPages, ObjectPagesError};
 pub use request::Backoff;
+pub use restart_on_panic::restart_on_panic;
 pub use review::{Access, AccessReview};
 pub use send_if_changed::send_if_changed;
 pub use status::{ControllerStatus, Leader, LeaderProgress};

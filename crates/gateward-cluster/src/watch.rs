@@ -79,7 +79,7 @@ fn watch_reason(why: &watcher::Error) -> String {
 }
 
 /// Notifies on every change of one Secret, including its deletion. Only metadata is watched.
-pub(crate) async fn notify_on_change(api: Api<PartialObjectMeta<Secret>>, name: String, wakeup: Vec<Arc<Notify>>) {
+pub(crate) async fn notify_on_change(api: Api<PartialObjectMeta<Secret>>, name: &str, wakeup: &[Arc<Notify>]) {
     let config = Config::default().fields(&format!("metadata.name={name}"));
     // The Secret is also read periodically, and that read reports errors.
     let events = watch_with_backoff(api, config, |_| {});

@@ -17,6 +17,7 @@ use super::status_store::{StatusStore, StatusTopic};
 use crate::connection::Connection;
 use crate::injection::{Clock, InjectableKind, InjectableObject, InjectionTargets, TargetStore, WatchScope};
 use crate::namespace_lease::ObservedConfigurations;
+use crate::restart_on_panic::restart_on_panic;
 use crate::send_if_changed::send_if_changed;
 
 /// The watches of all injection targets.
@@ -65,18 +66,19 @@ impl InjectionWatch {
             reconcile,
             wakeup,
         });
-        for (store, scope) in watches {
+        for (mut store, scope) in watches {
             let this = Arc::clone(&this);
-            tasks.spawn(async move { this.watch(scope, store).await });
+            let watch = async move || this.watch(&scope, &mut store).await;
+            tasks.spawn(restart_on_panic("watch of injection targets", watch));
         }
-        tasks.spawn(async move { this.publish().await });
+        tasks.spawn(restart_on_panic("injection targets", async move || this.publish().await));
         observed
     }
 
     /// Runs one watch.
-    async fn watch(&self, scope: WatchScope, mut store: Writer<InjectableObject>) {
-        let events = self.targets.events(&scope, |why| {
-            self.note_failure(&scope, why.clone());
+    async fn watch(&self, scope: &WatchScope, store: &mut Writer<InjectableObject>) {
+        let events = self.targets.events(scope, |why| {
+            self.note_failure(scope, why.clone());
             let warning =
                 why.map(|why| format!("the watch of {scope} keeps failing: {why}; its last state stays in use"));
             self.status.warn(StatusTopic::Watch(scope.clone()), warning);

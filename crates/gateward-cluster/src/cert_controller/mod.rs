@@ -29,6 +29,7 @@ use crate::fail_point;
 use crate::lease::{LeaderElector, Leadership};
 use crate::namespace_lease::{HolderState, NamespaceClaims};
 use crate::replicas::Replicas;
+use crate::restart_on_panic::restart_on_panic;
 use crate::secrets::state_secret;
 use crate::status::{ControllerStatus, Leader};
 use crate::watch::notify_on_change;
@@ -63,25 +64,28 @@ pub struct CertControllerError(#[from] rustls::Error);
 impl CertController {
     /// Starts the controller within a tokio runtime. The API server may still be away.
     pub fn start(connection: &Connection, config: &ControllerConfig) -> Result<Self, CertControllerError> {
-        let (elector, leadership) =
+        let (mut elector, leadership) =
             LeaderElector::new(connection, &config.namespace, &config.lease, &config.field_manager);
         let replicas = Replicas::new(connection, config)?;
         let status = Arc::new(StatusStore::new(config.targets.clone()));
         let leader = Arc::new(LeaderContext::new(connection, config, leadership.clone(), Arc::clone(&status)));
         let (stop, stopped) = watch::channel(false);
-        let (release, releases) = mpsc::channel(1);
-        let (changes, changed) = mpsc::unbounded_channel();
+        let (release, mut releases) = mpsc::channel(1);
+        let (changes, mut changed) = mpsc::unbounded_channel();
 
         let mut writing = JoinSet::new();
-        writing.spawn(run_elector(elector, releases));
-        let (shared, last) = (Arc::clone(&leader), release.clone());
-        let reconciler = CertificateReconciler::new(connection, config, replicas, shared, stopped.clone(), release);
-        let restoring = restore::restore_changed(Arc::clone(&leader), changed, stopped.clone());
-        writing.spawn(async move {
-            tokio::join!(restoring, reconciler.run());
+        writing.spawn(restart_on_panic("elector", async move || run_elector(&mut elector, &mut releases).await));
+        let shared = Arc::clone(&leader);
+        let mut reconciler =
+            CertificateReconciler::new(connection, config, replicas, shared, stopped.clone(), release.clone());
+        writing.spawn(restart_on_panic("reconciler", async move || reconciler.run().await));
+        let (restoring, until) = (Arc::clone(&leader), stopped.clone());
+        let restore = async move || {
             // The elector releases the lease once the last sender is dropped: all writes have ended.
-            drop(last);
-        });
+            let _release = &release;
+            restore::restore_changed(&restoring, &mut changed, until.clone()).await;
+        };
+        writing.spawn(restart_on_panic("restorer", restore));
 
         let mut following = JoinSet::new();
         let settle = config.certificates.settle;
@@ -89,7 +93,9 @@ impl CertController {
         let mut tasks = Tasks { following: &mut following, writing: &mut writing, stopped };
         let namespaces = Namespaces::start(connection, config, &leader, configurations, &mut tasks);
         watch_secrets(&mut following, connection, config, &leader);
-        following.spawn(publish_leader(leadership, Arc::clone(&status)));
+        let published = Arc::clone(&status);
+        let publish = async move || publish_leader(leadership.clone(), &published).await;
+        following.spawn(restart_on_panic("leader", publish));
         Ok(Self { status, stop, following, writing, namespaces })
     }
 
@@ -123,7 +129,7 @@ impl CertController {
 }
 
 /// Runs until all senders are dropped.
-async fn run_elector(mut elector: LeaderElector, mut releases: mpsc::Receiver<Duration>) {
+async fn run_elector(elector: &mut LeaderElector, releases: &mut mpsc::Receiver<Duration>) {
     loop {
         fail_point::unpaused().await;
         let wait = elector.tick().await;
@@ -141,7 +147,11 @@ async fn run_elector(mut elector: LeaderElector, mut releases: mpsc::Receiver<Du
 fn watch_secrets(tasks: &mut JoinSet<()>, connection: &Connection, config: &ControllerConfig, leader: &LeaderContext) {
     let (store, reconcile) = (leader.secrets.clone(), Arc::clone(&leader.wakeup));
     let wakeup = Arc::new(Notify::new());
-    let mut watch = |secret: &str, wakeups| tasks.spawn(notify_on_change(store.metadata(), secret.to_owned(), wakeups));
+    let mut watch = |secret: &str, wakeups: Vec<Arc<Notify>>| {
+        let (api, secret) = (store.metadata(), secret.to_owned());
+        let watch = async move || notify_on_change(api.clone(), &secret, &wakeups).await;
+        tasks.spawn(restart_on_panic("watch of a Secret", watch));
+    };
     watch(&config.secrets.serving, vec![Arc::clone(&wakeup), Arc::clone(&reconcile)]);
     if let Some(state) = state_secret(&config.provision) {
         watch(store.name(state), vec![reconcile]);
@@ -154,10 +164,10 @@ fn watch_secrets(tasks: &mut JoinSet<()>, connection: &Connection, config: &Cont
         status: Arc::clone(&leader.status),
         store,
     };
-    tasks.spawn(watcher.run(wakeup));
+    tasks.spawn(restart_on_panic("serving Secret", async move || watcher.run(&wakeup).await));
 }
 
-async fn publish_leader(mut leadership: Leadership, status: Arc<StatusStore>) {
+async fn publish_leader(mut leadership: Leadership, status: &StatusStore) {
     let mut published = Leader::Unknown;
     loop {
         let leader = leadership.leader();

@@ -17,6 +17,7 @@ use crate::namespace_lease::{
     WebhookPresence, marker,
 };
 use crate::request::Backoff;
+use crate::restart_on_panic::restart_on_panic;
 
 /// What claims are made or heeded by.
 #[derive(Default)]
@@ -49,25 +50,32 @@ impl Namespaces {
                 let watch = Arc::new(LeaseWatch::new(connection.client(), leases, config.certificates.settle));
                 for name in leases.clone() {
                     let watch = Arc::clone(&watch);
-                    tasks.following.spawn(async move { watch.watch(name).await });
+                    let watch = async move || watch.watch(&name).await;
+                    tasks.following.spawn(restart_on_panic("watch of claims", watch));
                 }
                 let claims = watch.claims();
-                let selectors = Selectors {
+                let mut selectors = Selectors {
                     leader: Arc::clone(leader),
                     claims: claims.clone(),
                     configurations: configurations.clone(),
                     setting: *claimed,
                     marker: marker(&config.annotation_prefix),
                 };
-                tasks.writing.spawn(selectors.run(tasks.stopped.clone()));
-                tasks.following.spawn(async move { watch.publish(configurations).await });
+                let stopped = tasks.stopped.clone();
+                let select = async move || selectors.run(stopped.clone()).await;
+                tasks.writing.spawn(restart_on_panic("selectors", select));
+                let publish = async move || watch.publish(configurations.clone()).await;
+                tasks.following.spawn(restart_on_panic("claims", publish));
                 let presence = WebhookPresence::new(connection.client());
                 Self { claims: Some(NamespaceClaims::new(claims, presence)), holder: None }
             }
             ServedNamespaces::One(lease) => {
-                let holder = LeaseHolder::new(connection, config, lease, leader.leadership.clone());
+                let mut holder = LeaseHolder::new(connection, config, lease, leader.leadership.clone());
                 let state = holder.state();
-                tasks.writing.spawn(holder.run(tasks.stopped.clone()));
+                let stopped = tasks.stopped.clone();
+                tasks
+                    .writing
+                    .spawn(restart_on_panic("namespace lease", async move || holder.run(stopped.clone()).await));
                 Self { claims: None, holder: Some(state) }
             }
         }
@@ -84,7 +92,7 @@ struct Selectors {
 }
 
 impl Selectors {
-    async fn run(mut self, mut stop: watch::Receiver<bool>) {
+    async fn run(&mut self, mut stop: watch::Receiver<bool>) {
         let mut backoff = Backoff::new();
         loop {
             let retry = match self.write().await {

@@ -94,7 +94,7 @@ impl CertificateReconciler {
     }
 
     /// Runs until the controller is stopped. A write under way is completed.
-    pub(super) async fn run(mut self) {
+    pub(super) async fn run(&mut self) {
         let mut stop = self.stop.clone();
         loop {
             tokio::select! {

@@ -2,7 +2,6 @@
 //! waiting.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -28,8 +27,8 @@ pub(super) struct Changed {
 
 /// Checks every changed object until `stop`. Objects are written concurrently: an API server may take seconds for one.
 pub(super) async fn restore_changed(
-    context: Arc<LeaderContext>,
-    mut changes: mpsc::UnboundedReceiver<Changed>,
+    context: &LeaderContext,
+    changes: &mut mpsc::UnboundedReceiver<Changed>,
     mut stop: watch::Receiver<bool>,
 ) {
     let mut waiting = BTreeMap::new();
@@ -50,7 +49,7 @@ pub(super) async fn restore_changed(
         let begun = waiting.extract_if(.., |object, _| !busy.contains(object));
         for (object, changed) in begun.collect::<Vec<_>>() {
             busy.insert(object.clone());
-            running.push(restore_object(&context, object, changed));
+            running.push(restore_object(context, object, changed));
         }
     }
     // Writes under way are completed.

@@ -41,7 +41,7 @@ pub(super) struct SecretWatcher {
 
 impl SecretWatcher {
     /// Reads the Secret whenever it changes, and where others write it, whenever a `caBundle` changes.
-    pub(super) async fn run(self, wakeup: Arc<Notify>) {
+    pub(super) async fn run(&self, wakeup: &Notify) {
         let mut backoff = Backoff::new();
         let mut status = self.status.status();
         loop {

@@ -81,7 +81,7 @@ impl LeaseHolder {
     }
 
     /// Holds the lease until `stop`, and hands it over or deletes it then.
-    pub(crate) async fn run(mut self, mut stop: watch::Receiver<bool>) {
+    pub(crate) async fn run(&mut self, mut stop: watch::Receiver<bool>) {
         let mut backoff = Backoff::new();
         loop {
             let wait = match self.tick().await {

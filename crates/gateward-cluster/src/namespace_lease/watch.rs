@@ -46,10 +46,10 @@ impl LeaseWatch {
     }
 
     /// Watches the leases of one name.
-    pub(crate) async fn watch(&self, name: String) {
+    pub(crate) async fn watch(&self, name: &str) {
         let config = Config::default().fields(&format!("metadata.name={name}"));
         let events = watch_with_backoff(self.leases.clone(), config, |why| {
-            self.known().watch_fails(&name, why);
+            self.known().watch_fails(name, why);
             self.changed.notify_one();
         });
         pin_mut!(events);
@@ -68,7 +68,7 @@ impl LeaseWatch {
                     let lease = NamespaceLease::read(&lease);
                     self.known().remove(&lease.name, &lease.namespace);
                 }
-                Event::InitDone => self.known().retain_listed(&name, &listed),
+                Event::InitDone => self.known().retain_listed(name, &listed),
             }
             self.changed.notify_one();
         }

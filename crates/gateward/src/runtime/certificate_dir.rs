@@ -43,7 +43,7 @@ pub(super) struct CertificateDir {
 impl CertificateDir {
     /// Sends each certificate that is written, for as long as somebody listens. What can't be served is reported, and
     /// changes nothing: the files of a pair may be written one after the other.
-    pub(super) async fn follow(self, certificates: watch::Sender<Option<ServingCertificate>>) {
+    pub(super) async fn follow(&self, certificates: &watch::Sender<Option<ServingCertificate>>) {
         let first = format!("no certificate in {} yet", self.path.display());
         let mut waiting = Some(self.readiness.wait_for(NAME, first));
         let (mut sent, mut fault) = (None, None);

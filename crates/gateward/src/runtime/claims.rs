@@ -17,7 +17,7 @@ const REPORTED_EVERY: Duration = Duration::from_secs(1);
 const LISTED: usize = 50;
 
 /// Reports what others have claimed, whenever it changes.
-pub(super) async fn follow(mut claims: NamespaceClaims, readiness: Readiness, metrics: ClusterMetrics) {
+pub(super) async fn follow(mut claims: NamespaceClaims, readiness: &Readiness, metrics: &ClusterMetrics) {
     let mut before = None;
     loop {
         let now = claims.status();
@@ -36,7 +36,7 @@ pub(super) async fn follow(mut claims: NamespaceClaims, readiness: Readiness, me
 }
 
 /// Reports whether this release has claimed its namespace.
-pub(super) async fn follow_holder(mut states: watch::Receiver<HolderState>, readiness: Readiness) {
+pub(super) async fn follow_holder(mut states: watch::Receiver<HolderState>, readiness: &Readiness) {
     loop {
         let line = holder_line(&states.borrow_and_update());
         readiness.report(NAME, vec![line]);

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gateward_cluster::{ApiReader, Connection};
+use gateward_cluster::{ApiReader, Connection, restart_on_panic};
 use gateward_server::Drained;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -66,8 +66,11 @@ impl<P: Operator> GivenCertificate<P> {
         if let CertificateSource::Directory(path) = source {
             let (certificates, served) = watch::channel(None);
             let (readiness, metrics) = (listening.readiness.clone(), listening.measures());
-            tasks.spawn(CertificateDir { path, readiness, metrics: metrics.clone() }.follow(certificates));
-            tasks.spawn(identity::follow(served, answerable.subscribe(), listening.certificate.clone(), metrics));
+            let directory = CertificateDir { path, readiness, metrics: metrics.clone() };
+            tasks.spawn(restart_on_panic("directory", async move || directory.follow(&certificates).await));
+            let (may, shown) = (answerable.subscribe(), listening.certificate.clone());
+            let show = async move || identity::follow(served.clone(), may.clone(), &shown, &metrics).await;
+            tasks.spawn(restart_on_panic("certificate", show));
         }
         if let Some(connection) = &connection {
             keep_stores(&mut tasks, operator.webhooks(), &connection.client(), Some(&listening.readiness));

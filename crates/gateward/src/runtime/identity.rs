@@ -11,8 +11,8 @@ const TARGET: &str = "cert-rotation";
 pub(super) async fn follow(
     mut served: watch::Receiver<Option<ServingCertificate>>,
     mut answerable: watch::Receiver<bool>,
-    resolver: CertResolver,
-    metrics: ClusterMetrics,
+    resolver: &CertResolver,
+    metrics: &ClusterMetrics,
 ) {
     if answerable.wait_for(|answerable| *answerable).await.is_err() {
         return;
@@ -20,7 +20,7 @@ pub(super) async fn follow(
     loop {
         let pair = served.borrow_and_update().clone();
         if let Some(pair) = pair {
-            show(&pair, &resolver, &metrics);
+            show(&pair, resolver, metrics);
         }
         if served.changed().await.is_err() {
             return;
@@ -70,7 +70,8 @@ mod tests {
         let (_served, served) = watch::channel(Some(pair()));
         let (answerable, may) = watch::channel(false);
         let resolver = CertResolver::empty();
-        let following = tokio::spawn(follow(served, may, resolver.clone(), ClusterMetrics::of(&Metrics::new("otter"))));
+        let (shown, metrics) = (resolver.clone(), ClusterMetrics::of(&Metrics::new("otter")));
+        let following = tokio::spawn(async move { follow(served, may, &shown, &metrics).await });
         tokio::task::yield_now().await;
         assert!(resolver.validity().is_none());
         answerable.send_replace(true);

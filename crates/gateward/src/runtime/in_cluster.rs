@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateward_cluster::{ApiReader, CertController, Connection, ControllerConfig};
+use gateward_cluster::{ApiReader, CertController, Connection, ControllerConfig, restart_on_panic};
 use gateward_server::{Drained, InjectedTrust, WaitGuard};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -141,26 +141,33 @@ impl RunningApp {
         let metrics = listening.metrics(Some(connection)).await?;
         let controller = CertController::start(connection, &app.setup)?;
         let answerable = watch::Sender::new(false);
-        let (readiness, measures) = (&listening.readiness, listening.measures());
         let mut tasks = JoinSet::new();
-        let shown = listening.certificate.clone();
-        tasks.spawn(identity::follow(
-            controller.serving_certificate(),
-            answerable.subscribe(),
-            shown,
-            measures.clone(),
-        ));
-        let claims = controller.claims();
-        tasks.spawn(report::follow(controller.status(), claims.clone(), readiness.clone(), measures.clone()));
-        if let Some(claims) = claims {
-            tasks.spawn(claims::follow(claims, readiness.clone(), measures));
-        }
-        if let Some(holder) = controller.namespace_holder() {
-            tasks.spawn(claims::follow_holder(holder, readiness.clone()));
-        }
-        keep_stores(&mut tasks, app.operator.webhooks(), &connection.client(), Some(readiness));
+        let (served, may) = (controller.serving_certificate(), answerable.subscribe());
+        let (shown, measures) = (listening.certificate.clone(), listening.measures());
+        let show = async move || identity::follow(served.clone(), may.clone(), &shown, &measures).await;
+        tasks.spawn(restart_on_panic("certificate", show));
+        report_all(&mut tasks, listening, &controller);
+        keep_stores(&mut tasks, app.operator.webhooks(), &connection.client(), Some(&listening.readiness));
         self_check(&mut tasks, app, listening, &controller);
         Ok(Self { controller, answerable, metrics, tasks })
+    }
+}
+
+/// Shows what the controller does in readiness, metrics and log.
+fn report_all(tasks: &mut JoinSet<()>, listening: &BoundListeners, controller: &CertController) {
+    let (readiness, measures) = (listening.readiness.clone(), listening.measures());
+    let (status, claims) = (controller.status(), controller.claims());
+    let report = async move || report::follow(status.clone(), claims.clone(), &readiness, &measures).await;
+    tasks.spawn(restart_on_panic("report of certificates", report));
+    if let Some(claims) = controller.claims() {
+        let (readiness, measures) = (listening.readiness.clone(), listening.measures());
+        let report = async move || claims::follow(claims.clone(), &readiness, &measures).await;
+        tasks.spawn(restart_on_panic("report of claims", report));
+    }
+    if let Some(holder) = controller.namespace_holder() {
+        let readiness = listening.readiness.clone();
+        let report = async move || claims::follow_holder(holder.clone(), &readiness).await;
+        tasks.spawn(restart_on_panic("report of the namespace", report));
     }
 }
 
@@ -174,7 +181,9 @@ fn self_check<P: Operator>(
     // The first name is the one by which the API server calls.
     let name = app.setup.certificates.names.first().clone();
     let (injected, watched) = watch::channel(InjectedTrust::default());
-    tasks.spawn(injected_trust::follow(controller.status(), name, injected));
+    let status = controller.status();
+    let follow = async move || injected_trust::follow(status.clone(), &name, &injected).await;
+    tasks.spawn(restart_on_panic("injected trust", follow));
     tasks.spawn(listening.serving.self_check_all(watched));
 }
 

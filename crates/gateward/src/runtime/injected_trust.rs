@@ -17,13 +17,13 @@ const INJECTION_TIMEOUT: Duration = Duration::from_secs(30);
 /// webhooks.
 pub(super) async fn follow(
     mut status: watch::Receiver<ControllerStatus>,
-    name: ServerName<'static>,
-    injected: watch::Sender<InjectedTrust>,
+    name: &ServerName<'static>,
+    injected: &watch::Sender<InjectedTrust>,
 ) {
     let injected_by = Instant::now() + INJECTION_TIMEOUT;
     loop {
-        let trust = injected_trust(&status.borrow_and_update(), &name, injected_by);
-        send_if_changed(&injected, trust);
+        let trust = injected_trust(&status.borrow_and_update(), name, injected_by);
+        send_if_changed(injected, trust);
         let gone = tokio::select! {
             changed = status.changed() => changed.is_err(),
             () = injected.closed() => true,

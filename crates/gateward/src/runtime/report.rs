@@ -17,17 +17,17 @@ const NAME: &str = "certificates";
 pub(super) async fn follow(
     mut reports: watch::Receiver<ControllerStatus>,
     mut claims: Option<NamespaceClaims>,
-    readiness: Readiness,
-    metrics: ClusterMetrics,
+    readiness: &Readiness,
+    metrics: &ClusterMetrics,
 ) {
     let mut before = ControllerStatus::default();
     loop {
         let mut now = reports.borrow_and_update().clone();
         now.conflicts = conflicts::unclaimed(now.conflicts, claims.as_ref());
         readiness.report(NAME, lines(&now));
-        measure(&now, &metrics);
+        measure(&now, metrics);
         log(&before, &now);
-        conflicts::report(&before.conflicts, &now.conflicts, &readiness, &metrics);
+        conflicts::report(&before.conflicts, &now.conflicts, readiness, metrics);
         before = now;
         let claimed = async {
             match &mut claims {

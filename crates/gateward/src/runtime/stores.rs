@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use gateward_cluster::{Client, StoreState, keep_filled};
+use gateward_cluster::{Client, StoreState, keep_filled, restart_on_panic};
 use gateward_core::{GroupVersionKind, WatchedStore, Webhooks};
 use gateward_server::{Readiness, WaitGuard};
 use tokio::task::JoinSet;
@@ -18,7 +18,9 @@ pub(crate) fn keep_stores(
     for store in webhooks.stores() {
         let readiness = readiness.filter(|_| !converts(webhooks, &store.gvk()));
         let waiting = readiness.map(|it| it.wait_for("stores", format!("listing each {}", store.gvk())));
-        tasks.spawn(follow(client.clone(), Arc::clone(store), waiting));
+        let (client, store, waiting) = (client.clone(), Arc::clone(store), Mutex::new(waiting));
+        let keep = async move || follow(client.clone(), Arc::clone(&store), &waiting).await;
+        tasks.spawn(restart_on_panic("store", keep));
     }
 }
 
@@ -26,8 +28,8 @@ fn converts(webhooks: &Webhooks, kind: &GroupVersionKind) -> bool {
     webhooks.declarations().any(|declared| declared.converts() && declared.hub.same_kind(kind))
 }
 
-async fn follow(client: Client, store: Arc<dyn WatchedStore>, waiting: Option<WaitGuard>) {
-    let (waiting, kind) = (Mutex::new(waiting), store.gvk());
+async fn follow(client: Client, store: Arc<dyn WatchedStore>, waiting: &Mutex<Option<WaitGuard>>) {
+    let kind = store.gvk();
     let report = |state| {
         let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
         match state {

@@ -1,4 +1,4 @@
-//! The leader's process ends before or after each of its writes.
+//! The leader's process ends before or after each of its writes, or its task panics.
 
 use std::path::{Path, PathBuf};
 
@@ -16,8 +16,11 @@ pub fn tests() -> Vec<Test> {
     let old = AT_THE_OLD_PLACE
         .map(|(name, side, write)| Test::new(name, move |sandbox| ends_at_the_old_place(sandbox, side, write)));
     let rotating = IN_A_ROTATION.map(|(name, write)| Test::new(name, move |sandbox| ends_at(sandbox, write)));
-    let met = tests![a_leader_that_ends_before_or_after_it_drops_a_met_request_is_followed];
-    first.into_iter().chain(old).chain(rotating).chain(met).collect()
+    let others = tests![
+        a_leader_that_ends_before_or_after_it_drops_a_met_request_is_followed,
+        a_leader_whose_task_panics_before_or_after_it_switches_goes_on,
+    ];
+    first.into_iter().chain(old).chain(rotating).chain(others).collect()
 }
 
 const AT_THE_FIRST_CA: [(&str, &str); 2] = [
@@ -123,6 +126,22 @@ async fn ends_at(sandbox: Sandbox, write: &str) {
         ask(&zoo).await;
         until("the rotation is over", PATIENCE, async || is_rotated(&zoo, &before).await).await;
         fail_point.is_reached().await;
+    }
+}
+
+/// No other replica is there to take over.
+async fn a_leader_whose_task_panics_before_or_after_it_switches_goes_on(sandbox: Sandbox) {
+    let zoo = Zoo::installed(sandbox).await;
+    let fail_point = FailPoint::of(&zoo);
+    let alone = [zoo.process("otter-1", fail_point.file()).await];
+    for side in ["before", "after"] {
+        until("everything settles", PATIENCE, async || zoo.carries_only_the_ca().await).await;
+        let before = zoo.ca().await;
+        fail_point.is_at(&format!("{side}:switch:panic"));
+        ask(&zoo).await;
+        fail_point.is_reached().await;
+        until("the rotation is over", PATIENCE, async || is_rotated(&zoo, &before).await).await;
+        are_taken(&alone, &zoo.ca().await).await;
     }
 }
 
