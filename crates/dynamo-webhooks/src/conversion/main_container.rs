@@ -70,8 +70,12 @@ fn env(flat: &[Raw<EnvVar>], own: Value, mapper: &mut PathMapper<'_>) -> Value {
         None => (at / "envs").index(place),
         Some(index) => (at / "extraPodSpec" / "mainContainer" / "env").index(index),
     };
-    for (index, (_, place)) in united.iter().enumerate() {
-        mapper.moved(|at| (main(at) / "env").index(index), |at| written(at, *place));
+    if mapper.has_room_for(united.len()) {
+        for (index, (_, place)) in united.iter().enumerate() {
+            mapper.moved(|at| (main(at) / "env").index(index), |at| written(at, *place));
+        }
+    } else {
+        mapper.made(|at| main(at) / "env", |at| at / "envs");
     }
     united.into_iter().map(|(variable, _)| variable).collect()
 }
@@ -115,8 +119,11 @@ fn merge_probe(
     let (base, over) = (flat.to_value(), container.remove(name).unwrap_or_default());
     if mapper.is_recording() {
         let main = mapper.main();
-        for node in unchanged_nodes(&base, &over) {
-            mapper.moved(|at| (main(at) / name).join(node.segments()), |at| (at / name).join(node.segments()));
+        match unchanged_nodes(&base, &over).filter(|nodes| mapper.has_room_for(nodes.len())) {
+            Some(nodes) => nodes.iter().for_each(|node| {
+                mapper.moved(|at| (main(at) / name).join(node.segments()), |at| (at / name).join(node.segments()));
+            }),
+            None => mapper.made(|at| main(at) / name, |at| at / name),
         }
     }
     container.insert(name.into(), overlay(base, over));

@@ -3,6 +3,8 @@
 use gateward::{FieldPath, Segment};
 use serde_json::Value;
 
+use super::path_mapper::MOST_RECORDED;
+
 /// Whether Go reads the value as the zero value of its field: it then overrides nothing.
 pub(super) fn is_zero(value: &Value) -> bool {
     match value {
@@ -51,23 +53,40 @@ pub(super) fn overlay(base: Value, over: Value) -> Value {
     }
 }
 
-/// The topmost nodes of `base` that stay unchanged when `over` is overlaid.
-pub(super) fn unchanged_nodes(base: &Value, over: &Value) -> Vec<FieldPath> {
-    let mut paths = Vec::new();
-    collect(base, over, &FieldPath::root(), &mut paths);
-    paths
+/// How deeply nodes are looked for; a probe has four levels.
+const DEEPEST: usize = 8;
+
+/// The topmost nodes of `base` that stay unchanged when `over` is overlaid; `None` where many are to be looked at, or deep
+/// ones.
+pub(super) fn unchanged_nodes(base: &Value, over: &Value) -> Option<Vec<FieldPath>> {
+    let mut unchanged = Unchanged { paths: Vec::new(), left: MOST_RECORDED };
+    unchanged.collect(base, over, &FieldPath::root())?;
+    Some(unchanged.paths)
 }
 
-fn collect(base: &Value, over: &Value, at: &FieldPath, paths: &mut Vec<FieldPath>) {
-    match (base, over) {
-        (Value::Object(base), Value::Object(over)) if !over.is_empty() => {
-            for (name, below) in base {
-                let above = over.get(name).unwrap_or(&Value::Null);
-                collect(below, above, &at.child(Segment::Field(name.clone().into())), paths);
+struct Unchanged {
+    paths: Vec<FieldPath>,
+    /// How many nodes may yet be looked at.
+    left: usize,
+}
+
+impl Unchanged {
+    fn collect(&mut self, base: &Value, over: &Value, at: &FieldPath) -> Option<()> {
+        match (base, over) {
+            (Value::Object(base), Value::Object(over)) if !over.is_empty() => {
+                self.left = self.left.checked_sub(base.len())?;
+                if at.segments().len() == DEEPEST {
+                    return None;
+                }
+                for (name, below) in base {
+                    let above = over.get(name).unwrap_or(&Value::Null);
+                    self.collect(below, above, &at.child(Segment::Field(name.clone().into())))?;
+                }
             }
+            (base, over) if stays(base, over) => self.paths.push(at.clone()),
+            _ => {}
         }
-        (base, over) if stays(base, over) => paths.push(at.clone()),
-        _ => {}
+        Some(())
     }
 }
 
@@ -103,7 +122,7 @@ mod tests {
         ] {
             let (base, over) = (json!({"port": base}), json!({"port": over}));
             let stays = merged == base["port"];
-            assert_eq!(unchanged_nodes(&base, &over).is_empty(), !stays, "{base} {over}");
+            assert_eq!(unchanged_nodes(&base, &over).unwrap().is_empty(), !stays, "{base} {over}");
             assert_eq!(overlay(base, over), json!({"port": merged}));
         }
     }
@@ -122,9 +141,20 @@ mod tests {
     fn names_what_stays_of_the_base() {
         let base = json!({"a": 1, "b": {"c": 2, "d": 3}, "e": [1], "f": {"g": 1}});
         let over = json!({"a": 5, "b": {"c": 6}, "e": []});
-        let paths: Vec<String> = unchanged_nodes(&base, &over).iter().map(FieldPath::to_string).collect();
+        let paths: Vec<String> = unchanged_nodes(&base, &over).unwrap().iter().map(FieldPath::to_string).collect();
         assert_eq!(paths, ["b.d", "e", "f"]);
-        assert_eq!(unchanged_nodes(&base, &Value::Null), [FieldPath::root()]);
-        assert_eq!(unchanged_nodes(&base, &json!("odd")), []);
+        assert_eq!(unchanged_nodes(&base, &Value::Null), Some(vec![FieldPath::root()]));
+        assert_eq!(unchanged_nodes(&base, &json!("odd")), Some(Vec::new()));
+    }
+
+    #[test]
+    fn names_nothing_of_what_is_deep_or_has_many_nodes() {
+        let nest = |depth: usize, leaf: Value| (0..depth).fold(leaf, |inner, _| json!({"a": inner}));
+        let named = |base: Value, over: Value| unchanged_nodes(&base, &over).map(|paths| paths.len());
+        assert_eq!(named(nest(8, json!(1)), nest(8, Value::Null)), Some(1));
+        assert_eq!(named(nest(9, json!(1)), nest(9, Value::Null)), None);
+        let wide = |count: usize| -> Value { (0..count).map(|number| (format!("m{number}"), json!(1))).collect() };
+        assert_eq!(named(wide(256), json!({"z": 1})), Some(256));
+        assert_eq!(named(wide(257), json!({"z": 1})), None);
     }
 }

@@ -41,13 +41,9 @@ pub(super) fn native(mount: &VolumeMount) -> Value {
     Value::Object(members)
 }
 
-/// Of so many mounts it is recorded where each comes from, of more that the list is the flat one: two paths a mount take
-/// many times what the mount takes.
-const MOST_RECORDED: usize = 256;
-
 fn record(own_count: usize, flat_count: usize, mapper: &mut PathMapper<'_>) {
     let main = mapper.main();
-    let are_many = flat_count > MOST_RECORDED;
+    let are_many = !mapper.has_room_for(flat_count);
     if own_count == 0 || are_many {
         mapper.made(|at| main(at) / "volumeMounts", |at| at / "volumeMounts");
     }

@@ -45,6 +45,10 @@ impl ComponentLocation<'_> {
     }
 }
 
+/// Of so many items of a list, or nodes of an object, it is recorded where each comes from, of more where all do: two paths a
+/// node take many times what the node takes.
+pub(super) const MOST_RECORDED: usize = 256;
+
 /// Records the provenance of one component. Paths are relative to the component in either version.
 pub(super) struct PathMapper<'a> {
     location: ComponentLocation<'a>,
@@ -83,6 +87,11 @@ impl<'a> PathMapper<'a> {
     /// Whether paths are recorded at all.
     pub fn is_recording(&self) -> bool {
         self.provenance.is_recording()
+    }
+
+    /// Whether there is room for the paths of so many nodes.
+    pub fn has_room_for(&self, nodes: usize) -> bool {
+        nodes <= MOST_RECORDED && self.provenance.has_room()
     }
 }
 

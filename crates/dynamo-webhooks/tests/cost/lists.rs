@@ -366,3 +366,33 @@ fn mounts_of_a_field_and_of_the_main_container_take_no_more_than_their_share() {
     }
     meter.settle();
 }
+
+/// Probes of a field and of the main container, which are merged node by node, as they are written and as annotations bring
+/// them back.
+#[test]
+fn probes_of_a_field_and_of_the_main_container_take_no_more_than_their_share() {
+    let mut meter = Meter::new();
+    for (name, depth) in [("a", 90), (&*"a".repeat(500), 90), (&*"a".repeat(500), 6)] {
+        let members: Vec<String> = (0..6_000).map(|number| format!(r#""m{number}":null"#)).collect();
+        let nest = |leaf: &str| format!("{}{{{leaf}}}{}", format!(r#"{{"{name}":"#).repeat(depth), "}".repeat(depth));
+        let (flat, own) = (nest(&members.join(",")), nest(r#""zz":null"#));
+        let service =
+            format!(r#"{{"livenessProbe":{flat},"extraPodSpec":{{"mainContainer":{{"livenessProbe":{own}}}}}}}"#);
+        let about = format!("probes {depth} levels deep, names of {}", name.len());
+        let graph = Target::of("DynamoGraphDeployment", "v1alpha1");
+        let spec = format!(r#"{{"services":{{"w":{service}}}}},"status":{{"conditions":[{{"unknown":1}}]}}"#);
+        meter.ask("/convert", &about, review("v1beta1", &graph.object("", &spec)).as_bytes());
+
+        let services = format!(r#"{{"version":1,"spec":{{"services":{{"w":{service}}}}}}}"#);
+        let astray =
+            r#"{"version":1,"known":{"v1alpha1":[{"path":["spec","services","w","replicas"],"reads":3,"was":7}]}}"#;
+        let kept = json!({"nvidia.com/dgd-spec": services, "gateward.dev/preserved": astray});
+        let graph = Target::of("DynamoGraphDeployment", "v1beta1");
+        let object =
+            graph.object(&format!(r#","annotations":{kept}"#), r#"{"components":[{"name":"w","replicas":3}]}"#);
+        meter.ask("/convert", &format!("{about}, kept"), review("v1alpha1", &object).as_bytes());
+        let path = "/validate/nvidia.com/v1beta1/dynamographdeployments";
+        meter.ask(path, &format!("{about}, kept"), graph.review("CREATE", &object, "null").as_bytes());
+    }
+    meter.settle();
+}

@@ -53,11 +53,16 @@ pub struct Provenance(Option<Steps>);
 #[derive(Debug, Default)]
 struct Steps {
     recorded: Vec<Step>,
+    /// How many bytes the names in all paths have, and their segments.
+    bytes: usize,
     /// Positions in an order of the hub's nodes, of which each has the last one alone.
     by_hub: OnceLock<Vec<usize>>,
     /// How often a node was looked for.
     lookups: AtomicUsize,
 }
+
+/// How many bytes the paths of many nodes may have together: each has all names on the way.
+const ROOM: usize = 1 << 20;
 
 /// To look through all steps so often is cheaper than to put them in order.
 const FEW_LOOKUPS: usize = 64;
@@ -76,6 +81,12 @@ impl Provenance {
     /// Whether steps are remembered; where they aren't, it is not worth finding many of them out.
     pub const fn is_recording(&self) -> bool {
         self.0.is_some()
+    }
+
+    /// Whether there is room for the steps of many nodes, such as those of each item of a list. Where there isn't, record one
+    /// step for all: [`made`](Self::made) from the node that they lie in.
+    pub fn has_room(&self) -> bool {
+        self.0.as_ref().is_some_and(|steps| steps.bytes < ROOM)
     }
 
     /// The node `hub` is the node `written`, and what lies below has the same steps on both sides.
@@ -130,6 +141,9 @@ impl Provenance {
         if let Some(steps) = &mut self.0 {
             let (hub, written) = paths();
             steps.by_hub.take();
+            let segments = hub.segments().iter().chain(written.segments());
+            let sizes = segments.map(|segment| segment.name().map_or(0, str::len) + size_of::<Segment>());
+            steps.bytes += sizes.sum::<usize>();
             steps.recorded.push(Step { hub, written, reach });
         }
     }

@@ -122,13 +122,15 @@ fn reorder(containers: &mut Containers, hub_containers: &[Value]) {
 }
 
 fn finish(containers: Containers, mapper: &mut PathMapper<'_>) -> Vec<Value> {
+    let has_room = mapper.has_room_for(containers.len());
     for (place, (_, origin)) in containers.iter().enumerate() {
         match *origin {
-            ContainerOrigin::Listed(index) => {
+            // Where many are listed, the list is known to be that of `extraPodSpec`.
+            ContainerOrigin::Listed(index) if has_room => {
                 mapper.moved(|at| container(at, place), |at| (at / "extraPodSpec" / "containers").index(index));
             }
             ContainerOrigin::Sidecar => sidecar::record(place, mapper),
-            ContainerOrigin::Main | ContainerOrigin::Hub => {}
+            ContainerOrigin::Listed(_) | ContainerOrigin::Main | ContainerOrigin::Hub => {}
         }
     }
     containers.into_iter().map(|(container, _)| container).collect()
