@@ -23,6 +23,8 @@ pub(crate) const LOG_TARGET: &str = "cert-controller";
 
 /// How many times as long as ours the duration of another holder may be.
 const LONGEST: u32 = 20;
+/// How many characters of another holder are told. Whoever may write the lease chooses them.
+const HOLDER: usize = 256;
 /// How many times the lease is deleted that was renewed meanwhile.
 const REMOVALS: usize = 5;
 
@@ -185,7 +187,9 @@ impl LeaderElector {
         let holder = self.seen.as_ref().and_then(|seen| seen.record.holder.clone());
         let state = match (validity, holder) {
             (Some(validity), _) => LeaderState::Leading(validity),
-            (None, Some(holder)) if holder != self.me => LeaderState::Following(holder),
+            (None, Some(holder)) if holder != self.me => {
+                LeaderState::Following(holder.chars().filter(|letter| !letter.is_control()).take(HOLDER).collect())
+            }
             (None, _) => LeaderState::Unknown,
         };
         let before = self.state.send_replace(state.clone());

@@ -1,6 +1,6 @@
 //! The leases that the watches have seen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Instant;
 
 use super::record::{NamespaceLease, ObservedLease};
@@ -35,7 +35,7 @@ impl KnownLeases {
     }
 
     /// Retains the leases of a name in the namespaces in which a watch has listed it.
-    pub(crate) fn retain_listed(&mut self, name: &str, namespaces: &[String]) {
+    pub(crate) fn retain_listed(&mut self, name: &str, namespaces: &HashSet<String>) {
         self.seen.retain(|(its, namespace), _| its != name || namespaces.contains(namespace));
         self.unreadable.remove(name);
     }
@@ -81,7 +81,7 @@ mod tests {
         for (name, namespace) in [("lock", "a"), ("lock", "b"), ("scope", "b")] {
             known.observe(lease(name, namespace), now);
         }
-        known.retain_listed("lock", &["a".to_owned()]);
+        known.retain_listed("lock", &HashSet::from(["a".to_owned()]));
         assert_eq!(places(&known), [("lock", "a"), ("scope", "b")]);
         known.remove("scope", "b");
         assert_eq!(places(&known), [("lock", "a")]);
@@ -91,9 +91,9 @@ mod tests {
     fn leases_are_readable_once_every_watch_has_listed_them() {
         let names = ["lock".to_owned(), "scope".to_owned()];
         let mut known = KnownLeases::awaiting(&names);
-        known.retain_listed("lock", &[]);
+        known.retain_listed("lock", &HashSet::new());
         assert_eq!(known.unreadable().unwrap(), "Leases scope can't be read: they have not been listed yet");
-        known.retain_listed("scope", &[]);
+        known.retain_listed("scope", &HashSet::new());
         assert_eq!(known.unreadable(), None);
     }
 

@@ -1,5 +1,6 @@
 //! Watches the leases of all namespaces by their names, and publishes what they claim.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -53,14 +54,14 @@ impl LeaseWatch {
             self.changed.notify_one();
         });
         pin_mut!(events);
-        let mut listed = Vec::new();
+        let mut listed = HashSet::new();
         while let Some(event) = events.next().await {
             let now = Instant::now();
             match event {
                 Event::Init => listed.clear(),
                 Event::InitApply(AnyLease(lease)) => {
                     let lease = NamespaceLease::read(&lease);
-                    listed.push(lease.namespace.clone());
+                    listed.insert(lease.namespace.clone());
                     self.known().observe(lease, now);
                 }
                 Event::Apply(AnyLease(lease)) => self.known().observe(NamespaceLease::read(&lease), now),

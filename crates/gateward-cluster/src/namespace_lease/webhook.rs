@@ -3,6 +3,8 @@
 //! A lease proves nothing about its writer: a user who may write it in a namespace could turn off the cluster-wide
 //! operator's webhooks there. A webhook configuration belongs to the whole cluster, so none of them can make that.
 
+use std::collections::BTreeSet;
+
 use gateward_core::{Operation, Review, ReviewSubject};
 use k8s_openapi::api::admissionregistration::v1::RuleWithOperations;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
@@ -87,25 +89,21 @@ fn lists(list: Option<&[String]>, any_of: &[&str]) -> bool {
 /// The namespaces of a selector that goes by their names alone; none where it goes by anything else.
 pub(crate) fn selected_by_name(selector: Option<&LabelSelector>) -> Vec<String> {
     let Some(LabelSelector { match_labels, match_expressions }) = selector else { return Vec::new() };
-    let mut requirements: Vec<Vec<String>> = Vec::new();
+    let mut requirements: Vec<BTreeSet<String>> = Vec::new();
     for (key, value) in match_labels.iter().flatten() {
         if key != NAMESPACE_NAME {
             return Vec::new();
         }
-        requirements.push(vec![value.clone()]);
+        requirements.push(BTreeSet::from([value.clone()]));
     }
     for expression in match_expressions.iter().flatten() {
         if expression.key != NAMESPACE_NAME || expression.operator != "In" {
             return Vec::new();
         }
-        requirements.push(expression.values.clone().unwrap_or_default());
+        requirements.push(expression.values.iter().flatten().cloned().collect());
     }
     let Some((first, others)) = requirements.split_first() else { return Vec::new() };
-    let mut namespaces: Vec<String> =
-        first.iter().filter(|name| others.iter().all(|other| other.contains(name))).cloned().collect();
-    namespaces.sort();
-    namespaces.dedup();
-    namespaces
+    first.iter().filter(|name| others.iter().all(|other| other.contains(*name))).cloned().collect()
 }
 
 #[cfg(test)]

@@ -251,12 +251,16 @@ fn is_scale_of(declared: &Declaration, request: &Request) -> bool {
     declared.scale == ScaleReviews::AsUpdates && scale::is_scale(request, &declared.hub.group, &declared.plural)
 }
 
+/// How many characters of a kind are quoted. A name has at most 63, a group 253.
+const LONGEST_KIND: usize = 400;
+
 fn wrong_kind(declared: &Declaration, request: &Request) -> WebhookError {
     let versions = declared.versions.join(" and ");
     let kind = &declared.hub.kind;
     let group = if declared.hub.group.is_empty() { "the core group" } else { &declared.hub.group };
     let resource = declared.subresource.as_ref().map(|_| format!(" at {}", declared.resource_name()));
-    let (resource, found) = (resource.unwrap_or_default(), &request.kind);
+    let found: String = request.kind.to_string().chars().take(LONGEST_KIND).collect();
+    let resource = resource.unwrap_or_default();
     WebhookError::Unreadable(format!(
         "this path is for {kind} of {group} in {versions}{resource}; the request is about {found}"
     ))

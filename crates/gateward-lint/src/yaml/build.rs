@@ -8,19 +8,23 @@ use super::limits::MAX_DEPTH;
 use super::span::Span;
 use super::tree::{KeyRole, NodeId, NodeKind, Tree};
 
-/// How much aliases may repeat in one document, in bytes of text and [`NODE_COST`] a node. The API server takes no
-/// object half as large.
-const ALIAS_BUDGET: usize = 8 << 20;
+/// How much aliases may repeat in one file, in bytes of text and [`NODE_COST`] a node. The API server takes no object half
+/// as large.
+pub(super) const ALIAS_BUDGET: usize = 8 << 20;
 
 /// What a repeated node costs beside its text.
 const NODE_COST: usize = 16;
 
-/// The value of the document; faults that don't keep it from being read go to `findings`.
-pub(super) fn build(composed: &mut Composed, findings: &mut Vec<SyntaxFinding>) -> Result<Value, SyntaxFinding> {
+/// The value of the document; faults that don't keep it from being read go to `findings`. What its aliases repeat is taken
+/// from `budget`.
+pub(super) fn build(
+    composed: &mut Composed,
+    budget: &mut usize,
+    findings: &mut Vec<SyntaxFinding>,
+) -> Result<Value, SyntaxFinding> {
     let scalars = std::mem::take(&mut composed.scalars);
     let keep = if composed.has_aliases { Keep::All } else { Keep::Nothing };
-    let mut builder =
-        Builder { tree: &composed.tree, scalars, keep, findings, budget: ALIAS_BUDGET, within_alias: 0, odd_keys: 0 };
+    let mut builder = Builder { tree: &composed.tree, scalars, keep, findings, budget, within_alias: 0, odd_keys: 0 };
     if composed.tree.len() == 0 {
         return Ok(Value::Null);
     }
@@ -32,7 +36,7 @@ struct Builder<'c> {
     scalars: Vec<Value>,
     keep: Keep,
     findings: &'c mut Vec<SyntaxFinding>,
-    budget: usize,
+    budget: &'c mut usize,
     within_alias: usize,
     odd_keys: usize,
 }
@@ -158,7 +162,7 @@ impl Builder<'_> {
             return Ok(());
         }
         match self.budget.checked_sub(bytes + NODE_COST) {
-            Some(rest) => self.budget = rest,
+            Some(rest) => *self.budget = rest,
             None => return Err(SyntaxFinding::new(SyntaxKind::Aliases, *span, "aliases make the document too large")),
         }
         Ok(())

@@ -116,13 +116,18 @@ impl Document {
     }
 }
 
-#[derive(Default)]
 struct Outcome {
     documents: Vec<Document>,
     findings: Vec<SyntaxFinding>,
+    /// How much aliases may yet repeat.
+    aliases: usize,
 }
 
 impl Outcome {
+    fn new() -> Self {
+        Self { documents: Vec::new(), findings: Vec::new(), aliases: build::ALIAS_BUDGET }
+    }
+
     /// Whether nothing kept a document from being read.
     fn is_clean(&self) -> bool {
         self.findings.iter().all(|finding| matches!(finding.kind, SyntaxKind::DuplicateKey))
@@ -130,7 +135,7 @@ impl Outcome {
 
     /// Takes in a document; one that is null counts as empty.
     fn take(&mut self, mut composed: Composed, notation: Notation) {
-        match build::build(&mut composed, &mut self.findings) {
+        match build::build(&mut composed, &mut self.aliases, &mut self.findings) {
             Ok(Value::Null) => {}
             Ok(value) => self.documents.push(Document { value, notation, tree: composed.tree }),
             Err(finding) => self.findings.push(finding),
@@ -145,13 +150,13 @@ fn read_as(bytes: &[u8], documents: impl Fn(&Text) -> Outcome) -> Source {
         return Source { text: Arc::from(""), documents: Vec::new(), findings: vec![finding] };
     }
     let text = Text::new(bytes);
-    let Outcome { documents, mut findings } = documents(&text);
+    let Outcome { documents, mut findings, .. } = documents(&text);
     findings.sort_by_key(|finding| finding.span);
     Source { text: text.text, documents, findings }
 }
 
 fn json_documents(text: &Text) -> Outcome {
-    let mut outcome = Outcome::default();
+    let mut outcome = Outcome::new();
     outcome.findings.extend(text.fault(&text.whole()));
     let (content, offset) = text.content();
     let mut reader = JsonReader::new(content, offset, MAX_NODES);
@@ -166,7 +171,7 @@ fn json_documents(text: &Text) -> Outcome {
 }
 
 fn yaml_documents(text: &Text) -> Outcome {
-    let mut outcome = Outcome::default();
+    let mut outcome = Outcome::new();
     let mut nodes_left = MAX_NODES;
     for chunk in text.chunks(&mut outcome.findings) {
         match compose(text, &chunk, nodes_left) {

@@ -16,7 +16,27 @@ pub(super) struct Text {
 
 struct Fault {
     at: usize,
-    what: Cow<'static, str>,
+    kind: FaultKind,
+}
+
+#[derive(Clone, Copy)]
+enum FaultKind {
+    Utf16,
+    NotUtf8,
+    Forbidden(char),
+}
+
+impl FaultKind {
+    fn message(self) -> String {
+        match self {
+            Self::Utf16 => "the file is UTF-16; save it as UTF-8".into(),
+            Self::NotUtf8 => "this byte is not UTF-8".into(),
+            Self::Forbidden(character) => {
+                let code = u32::from(character);
+                format!("the character U+{code:04X} may not stand in YAML; in quotes, write an escape")
+            }
+        }
+    }
 }
 
 /// The text between two `---`.
@@ -45,7 +65,7 @@ impl Text {
         let fault = self.faults.get(next).filter(|fault| fault.at < chunk.offset + chunk.text.len())?;
         let start = fault.at - chunk.offset;
         let end = chunk.text.ceil_char_boundary(start + 1);
-        Some(SyntaxFinding::new(SyntaxKind::Encoding, chunk.locate(start..end), fault.what.clone()))
+        Some(SyntaxFinding::new(SyntaxKind::Encoding, chunk.locate(start..end), fault.kind.message()))
     }
 
     /// All of the text as one document.
@@ -139,44 +159,44 @@ fn feed_lines(text: &str) -> String {
     fed
 }
 
+/// The text, and the first fault of each line.
 fn decode(bytes: &[u8]) -> (String, Vec<Fault>) {
     let mut text = String::with_capacity(bytes.len());
-    let mut faults = Vec::new();
+    let (mut faults, mut is_told) = (Vec::new(), false);
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
-        if !chunk.invalid().is_empty() && faults.is_empty() {
-            faults.push(Fault { at: text.len(), what: Cow::Borrowed(encoding_of(bytes)) });
-        } else if !chunk.invalid().is_empty() {
-            faults.push(Fault { at: text.len(), what: Cow::Borrowed("this byte is not UTF-8") });
+        is_told &= !chunk.valid().contains('\n');
+        if !chunk.invalid().is_empty() && !is_told {
+            let kind = if faults.is_empty() { encoding_of(bytes) } else { FaultKind::NotUtf8 };
+            faults.push(Fault { at: text.len(), kind });
+            is_told = true;
         }
         text.extend(chunk.invalid().iter().map(|_| '?'));
     }
     (text, faults)
 }
 
-fn encoding_of(bytes: &[u8]) -> &'static str {
+fn encoding_of(bytes: &[u8]) -> FaultKind {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-        "the file is UTF-16; save it as UTF-8"
+        FaultKind::Utf16
     } else {
-        "this byte is not UTF-8"
+        FaultKind::NotUtf8
     }
 }
 
-/// The characters that YAML keeps out of its texts.
+/// The first of the characters on each line that YAML keeps out of its texts.
 fn forbidden(text: &str) -> Vec<Fault> {
-    let mut faults = Vec::new();
+    let (mut faults, mut is_told) = (Vec::new(), false);
     for (at, byte) in text.bytes().enumerate() {
+        is_told &= byte != b'\n';
         // Only these bytes begin a character that is looked at.
         if !(byte < b' ' || matches!(byte, 0x7f | 0xc2 | 0xef)) || matches!(byte, b'\n' | b'\r' | b'\t') {
             continue;
         }
         let character = text[at..].chars().next().unwrap_or_default();
-        if is_forbidden(character) {
-            let what = format!(
-                "the character U+{:04X} may not stand in YAML; in quotes, write an escape",
-                u32::from(character)
-            );
-            faults.push(Fault { at, what: Cow::Owned(what) });
+        if !is_told && is_forbidden(character) {
+            faults.push(Fault { at, kind: FaultKind::Forbidden(character) });
+            is_told = true;
         }
     }
     faults
