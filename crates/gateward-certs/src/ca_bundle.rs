@@ -47,6 +47,11 @@ impl TrustAnchor {
         pem::encode("CERTIFICATE", &self.certificate)
     }
 
+    /// Whether it is the certificate of a CA.
+    pub fn is_ca(&self) -> bool {
+        X509Certificate::from_der(&self.certificate).is_ok_and(|(_, certificate)| certificate.is_ca())
+    }
+
     /// Whether the certificate allows itself to sign others.
     pub fn may_sign(&self) -> bool {
         X509Certificate::from_der(&self.certificate).is_ok_and(|(_, certificate)| may_sign(&certificate))

@@ -51,6 +51,7 @@
 mod accept;
 mod access_log;
 mod admin;
+mod api_server_verifier;
 mod bind;
 mod body;
 mod cert_resolver;

@@ -5,12 +5,14 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustls::{ClientConfig, RootCertStore};
+use rustls::ClientConfig;
+use rustls::client::VerifierBuilderError;
 use rustls_pki_types::{CertificateDer, ServerName};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio_rustls::TlsConnector;
 
+use crate::api_server_verifier::ApiServerVerifier;
 use crate::cert_resolver::provider;
 use crate::readiness::{Readiness, SelfCheckState};
 
@@ -134,15 +136,15 @@ async fn handshake(address: SocketAddr, trust: &ClientTrust) -> Result<(), Strin
 }
 
 fn client_config(trust: &ClientTrust) -> Result<Arc<ClientConfig>, String> {
-    let mut roots = RootCertStore::empty();
-    let (added, _ignored) = roots.add_parsable_certificates(trust.ca_certificates.iter().cloned());
-    if added == 0 {
-        return Err("its caBundle has no usable CA certificate".into());
-    }
+    let verifier = ApiServerVerifier::new(&trust.ca_certificates).map_err(|error| match error {
+        VerifierBuilderError::NoRootAnchors => "its caBundle has no usable CA certificate".to_owned(),
+        error => error.to_string(),
+    })?;
     let mut config = ClientConfig::builder_with_provider(provider())
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?
-        .with_root_certificates(roots)
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
         .with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Arc::new(config))
