@@ -40,7 +40,7 @@ pub use rule::review_object::ReviewObject;
 pub use rule::review_subject::ReviewSubject;
 pub use rule::state::State;
 pub use rule::store::{Store, StoreEvent, WatchedStore};
-pub use rule::verdict::{Denial, Verdict};
+pub use rule::verdict::{Denial, Verdict, VerdictError};
 pub use rule::{DECODE, INCOMPLETE, Rule, STASH, UNKNOWN};
 pub use webhooks::declaration::{Declaration, DeletingObjects};
 pub use webhooks::dynamic_kind::DynamicKind;

@@ -129,8 +129,8 @@ pub use gateward_core::{
     Operation, Ordered, Origins, Outcome, Patch, PathStyle, PathSubject, Provenance, Raw, Reading, Redacted,
     ReinvocationPolicy, Request, Resource, Review, ReviewObject, ReviewObserver, ReviewResponse, ReviewSubject,
     ReviewVersion, RoundTrip, Rule, STASH, Scope, Segment, Severity, SideEffects, Skip, SpareThread, Stash, State,
-    Store, StoreEvent, Subresource, UNKNOWN, UPDATE, UserInfo, Validator, Verdict, WatchedStore, Webhook, WebhookError,
-    WebhookRoute, Webhooks, WebhooksError, dns, go_duration, handler, quantity, resource,
+    Store, StoreEvent, Subresource, UNKNOWN, UPDATE, UserInfo, Validator, Verdict, VerdictError, WatchedStore, Webhook,
+    WebhookError, WebhookRoute, Webhooks, WebhooksError, dns, go_duration, handler, quantity, resource,
 };
 #[cfg(feature = "check")]
 pub use gateward_lint::{schema, yaml};
@@ -145,8 +145,12 @@ pub use operator::ControllersError;
 pub use operator::{FactsError, FactsSource, Names, Operator, Predecessor, Release};
 #[cfg(feature = "cluster")]
 pub use runtime::ServerError;
+#[cfg(feature = "server")]
+pub use rustls_pki_types;
 #[cfg(feature = "cluster")]
 pub use server::{OwnCertificates, ProvidedCertificate, Server, ServerBuilder};
+#[cfg(feature = "cluster")]
+pub use service::cluster_reader;
 #[cfg(feature = "server")]
 pub use service::{IntoService, ServiceError};
 #[cfg(feature = "cluster")]

@@ -1,8 +1,8 @@
 //! The webhooks of an operator in a router that is already there.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use gateward_core::{Facts, Notes, WebhooksError};
+use gateward_core::{ClusterReader, Facts, Notes, WebhooksError};
 use gateward_server::{Limits, LimitsError, Metrics, ReviewHandler, ReviewService, WebhooksHandler};
 
 use crate::handler::OperatorWebhooks;
@@ -37,26 +37,37 @@ pub enum ServiceError {
 /// # }
 /// ```
 pub trait IntoService: Operator + Sized {
-    /// The service, whose handlers read `facts`.
+    /// The service, whose handlers read `facts`. They have no cluster: a look-up, `.scale` too, is an HTTP error. With
+    /// [`into_service_with`](Self::into_service_with) they have one.
     fn into_service(
         self,
         facts: Arc<dyn Facts>,
     ) -> Result<ReviewService<impl ReviewHandler + use<Self>>, ServiceError> {
         let metrics = Metrics::new(self.names().metric_prefixes());
-        self.into_service_with(facts, Limits::default(), metrics)
+        self.into_service_with(facts, None, Limits::default(), metrics)
     }
 
-    /// The same with other limits, and metrics that somebody shows.
+    /// The same with a cluster to look things up in, such as [`cluster_reader`](crate::cluster_reader) of a client, other
+    /// limits, and metrics that somebody shows.
     fn into_service_with(
         self,
         facts: Arc<dyn Facts>,
+        cluster: Option<Arc<dyn ClusterReader>>,
         limits: Limits,
         metrics: Metrics,
     ) -> Result<ReviewService<impl ReviewHandler + use<Self>>, ServiceError> {
         self.webhooks().check()?;
-        let handler = WebhooksHandler::new(OperatorWebhooks(Arc::new(self)), move || Arc::clone(&facts));
+        let cluster = Arc::new(cluster.map(OnceLock::from).unwrap_or_default());
+        let handler =
+            WebhooksHandler::new(OperatorWebhooks(Arc::new(self)), move || Arc::clone(&facts)).cluster(cluster);
         Ok(ReviewService::new(handler.notes(Notes::InRecord), limits, metrics)?)
     }
 }
 
 impl<P: Operator> IntoService for P {}
+
+/// Looks things up in the cluster of a client, with its rights, for [`IntoService::into_service_with`].
+#[cfg(feature = "cluster")]
+pub fn cluster_reader(client: gateward_cluster::Client) -> Arc<dyn ClusterReader> {
+    Arc::new(gateward_cluster::ApiReader::new(client))
+}

@@ -9,7 +9,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use gateward::config::{Config, HttpVersions, ListenAddress, Listeners, MetricsAccess};
 use gateward::prelude::*;
-use gateward::{CertResolver, Client, Drain, Identity, Metrics, Readiness, Release, Server, ServerError};
+use gateward::testing::Stored;
+use gateward::{
+    CertResolver, Client, ClusterReader, Drain, Identity, Limits, Metrics, Readiness, Release, Server, ServerError,
+};
 use gateward_certs::{Ca, CommonName, IssuedCertificate, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use http_body_util::{BodyExt as _, Full};
 use rustls_pki_types::CertificateDer;
@@ -32,6 +35,11 @@ struct Spec {
 }
 
 resource!(Otter, "zoo.example/v1", "Otter", "otters");
+
+#[derive(Serialize, Deserialize)]
+struct Holt {}
+
+resource!(Holt, "zoo.example/v1", "Holt", "holts");
 
 /// An otter is fed.
 struct Fed;
@@ -310,6 +318,29 @@ async fn a_router_that_is_already_there_answers_reviews() {
     assert_eq!(denied["allowed"], false);
     assert!(denied["status"]["message"].as_str().unwrap().contains("an otter needs fish"), "{denied}");
     assert_eq!(served("/hello", review(1)).await, Err(404));
+}
+
+#[tokio::test]
+async fn the_service_looks_up_in_the_cluster_that_it_is_given_and_counts() {
+    async fn has_a_holt(_: &Otter, request: &Request) -> Result<(), Verdict> {
+        let holt = request.find::<Holt>(Some("zoo"), "a").await?;
+        holt.map(drop).ok_or_else(|| Verdict::deny("an otter needs a holt"))
+    }
+    let response = async |cluster: Option<Stored>| {
+        let metrics = Metrics::new("otter");
+        let webhooks = Webhooks::new().register(Webhook::<Otter>::new().validator(has_a_holt).on([Create]));
+        let cluster = cluster.map(|cluster| Arc::new(cluster) as Arc<dyn ClusterReader>);
+        let mut service =
+            webhooks.into_service_with(Arc::new(()), cluster, Limits::default(), metrics.clone()).unwrap();
+        let request = http::Request::post(validating_path()).header("Content-Type", "application/json");
+        let response = service.call(request.body(Full::from(review(1))).unwrap()).await.unwrap();
+        (response.status().as_u16(), metrics.text(None).1)
+    };
+    assert_eq!(response(None).await.0, 503);
+    let holt = json!({"metadata": {"namespace": "zoo", "name": "a"}});
+    let (status, page) = response(Some(Stored::new().with::<Holt>(&holt))).await;
+    assert_eq!(status, 200);
+    assert!(page.contains("webhook_requests_total{resource_type=\"Otter\",operation=\"CREATE\""), "{page}");
 }
 
 #[tokio::test]

@@ -21,9 +21,10 @@ mod root {
         ReviewTerms, ReviewVersion, RoundTrip, Rule, STASH, Scope, Segment, Server, ServerBuilder, ServerError,
         ServiceError, Severity, ShutdownSignal, SideEffects, Skip, SpareThread, Stash, State, Store, StoreEvent,
         StoreState, Strictness, StructuralSchemas, Subresource, TrustAnchor, UNKNOWN, UPDATE, UserInfo, Validator,
-        Validity, ValidityError, Verdict, WaitGuard, WatchedStore, Webhook, WebhookConfiguration, WebhookError,
-        WebhookRoute, Webhooks, WebhooksError, dns, go_duration, handler, keep_filled, label, main, main_with, names,
-        prometheus_client, quantity, resource, run, run_with, schema, webhook_configuration, yaml,
+        Validity, ValidityError, Verdict, VerdictError, WaitGuard, WatchedStore, Webhook, WebhookConfiguration,
+        WebhookError, WebhookRoute, Webhooks, WebhooksError, cluster_reader, dns, go_duration, handler, keep_filled,
+        label, main, main_with, names, prometheus_client, quantity, resource, run, run_with, rustls_pki_types, schema,
+        webhook_configuration, yaml,
     };
 }
 

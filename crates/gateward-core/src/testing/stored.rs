@@ -4,9 +4,10 @@ use std::future::ready;
 
 use serde_json::Value;
 
-use crate::rule::cluster::{ClusterReader, GroupServed, ListLookup, ListQuery, Lookup, ObjectName};
+use crate::rule::cluster::{AccessQuestion, ClusterReader, GroupServed, ListLookup, ListQuery, Lookup, ObjectName};
 use crate::rule::resource::Resource;
 use crate::webhooks::future::BoxFuture;
+use crate::webhooks::webhook_error::WebhookError;
 
 /// A cluster with these objects and no others, for the look-ups of rules under test. It serves the kinds of the objects.
 ///
@@ -19,7 +20,10 @@ use crate::webhooks::future::BoxFuture;
 /// let cluster = Stored::new().with::<River>(&serde_json::json!({"metadata": {"name": "wye"}}));
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Stored(Vec<(ObjectName, Value)>);
+pub struct Stored {
+    objects: Vec<(ObjectName, Value)>,
+    granted: Option<fn(&AccessQuestion) -> bool>,
+}
 
 impl Stored {
     /// Nothing yet.
@@ -32,12 +36,23 @@ impl Stored {
         let text = |pointer| object.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
         let name =
             ObjectName::of::<K>(text("/metadata/namespace").as_deref(), &text("/metadata/name").unwrap_or_default());
-        self.0.push((name, object.clone()));
+        self.objects.push((name, object.clone()));
         self
     }
 
+    /// The same, where users may do what `granted` says. Without it nobody can be asked for rights.
+    ///
+    /// ```
+    /// use gateward_core::testing::Stored;
+    ///
+    /// let cluster = Stored::new().granting(|asked| asked.user.username == "keeper" && asked.verb == "use");
+    /// ```
+    pub fn granting(self, granted: fn(&AccessQuestion) -> bool) -> Self {
+        Self { granted: Some(granted), ..self }
+    }
+
     fn serves(&self, is_asked_for: impl Fn(&ObjectName) -> bool) -> GroupServed {
-        if self.0.iter().any(|(name, _)| is_asked_for(name)) { GroupServed::Served } else { GroupServed::Absent }
+        if self.objects.iter().any(|(name, _)| is_asked_for(name)) { GroupServed::Served } else { GroupServed::Absent }
     }
 
     fn listed(&self, query: &ListQuery) -> ListLookup {
@@ -51,7 +66,7 @@ impl Stored {
                 && query.namespace.as_ref().is_none_or(|namespace| name.namespace.as_ref() == Some(namespace))
         };
         let labels = |object: &Value| wanted.iter().all(|(key, value)| object["metadata"]["labels"][*key] == **value);
-        let found = self.0.iter().filter(|(name, object)| is_of_kind(name) && labels(object));
+        let found = self.objects.iter().filter(|(name, object)| is_of_kind(name) && labels(object));
         ListLookup::Found(found.map(|(_, object)| object.clone()).collect())
     }
 }
@@ -66,12 +81,17 @@ impl ClusterReader for Stored {
     }
 
     fn get<'a>(&'a self, wanted: &'a ObjectName) -> BoxFuture<'a, Lookup> {
-        let found = self.0.iter().find(|(name, _)| name == wanted);
+        let found = self.objects.iter().find(|(name, _)| name == wanted);
         Box::pin(ready(found.map_or(Lookup::Absent, |(_, object)| Lookup::Found(object.clone()))))
     }
 
     fn list<'a>(&'a self, query: &'a ListQuery) -> BoxFuture<'a, ListLookup> {
         Box::pin(ready(self.listed(query)))
+    }
+
+    fn may<'a>(&'a self, question: &'a AccessQuestion) -> BoxFuture<'a, Result<bool, WebhookError>> {
+        let nobody = || WebhookError::Unavailable("nobody can be asked for rights here: see `Stored::granting`".into());
+        Box::pin(ready(self.granted.map(|granted| granted(question)).ok_or_else(nobody)))
     }
 }
 
@@ -98,6 +118,15 @@ mod tests {
         assert_eq!(block_on(rivers().get(&ObjectName::of::<River>(None, "wye"))), Lookup::Absent);
         assert_eq!(block_on(rivers().group("example.org")), GroupServed::Served);
         assert_eq!(block_on(rivers().resource("example.org", "v2", "rivers")), GroupServed::Absent);
+    }
+
+    #[test]
+    fn grants_what_the_test_says_and_can_not_be_asked_before() {
+        let question = |verb: &str| AccessQuestion { verb: verb.into(), ..AccessQuestion::default() };
+        let granting = rivers().granting(|asked| asked.verb == "swim");
+        assert_eq!(block_on(granting.may(&question("swim"))), Ok(true));
+        assert_eq!(block_on(granting.may(&question("dam"))), Ok(false));
+        assert!(block_on(rivers().may(&question("swim"))).is_err());
     }
 
     #[test]

@@ -282,9 +282,13 @@ fn all_versions_have_one_plural_and_one_scope() {
     #[derive(Serialize, Deserialize)]
     struct Lone {}
     resource!(Lone, "zoo.example.org/v1alpha1", "Otter", "lones");
-    let error = refused(&Webhooks::new().register(otters().validator_for(|_: &Lone, _: &Request| ())));
+    #[derive(Serialize, Deserialize)]
+    struct Everywhere {}
+    resource!(Everywhere, "zoo.example.org/v1alpha1", "Otter", "otters", Cluster);
     let (hub, version) = ("zoo.example.org/v1 Otter".into(), "zoo.example.org/v1alpha1 Otter".into());
-    assert_eq!(error, WebhooksError::OtherResource { hub, version });
+    let other = WebhooksError::OtherResource { hub, version };
+    assert_eq!(refused(&Webhooks::new().register(otters().validator_for(|_: &Lone, _: &Request| ()))), other);
+    assert_eq!(refused(&Webhooks::new().register(otters().validator_for(|_: &Everywhere, _: &Request| ()))), other);
 }
 
 #[test]

@@ -61,6 +61,8 @@ pub struct InjectionTargetCounts {
     pub matched: usize,
     /// Those whose `caBundle` lacks the expected CA.
     pub lacking: usize,
+    /// Those that are expected beside them, and aren't there.
+    pub absent: usize,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -103,6 +105,7 @@ impl ClusterMetrics {
         let set = |state, count| self.series.injection_targets.get_or_create(&[("state", state)]).set(whole(count));
         set("matched", counts.matched);
         set("lacking", counts.lacking);
+        set("absent", counts.absent);
     }
 
     /// How many `caBundle`s this replica has restored since it started.

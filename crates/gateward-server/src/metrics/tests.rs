@@ -23,7 +23,7 @@ fn the_names_begin_with_the_operators_prefixes() {
     let end = SystemTime::UNIX_EPOCH + Duration::from_hours(500_000);
     cluster.serving_certificate_expires(Some(end));
     cluster.ca_expires(Some(end + Duration::from_secs(1)));
-    cluster.injection_targets(InjectionTargetCounts { matched: 6, lacking: 1 });
+    cluster.injection_targets(InjectionTargetCounts { matched: 6, lacking: 1, absent: 2 });
     cluster.serving_secret_faults(2);
     cluster.restored(1);
     cluster.restored(3);
@@ -40,6 +40,7 @@ fn the_names_begin_with_the_operators_prefixes() {
         "river_serving_secret_faults 2",
         r#"river_ca_injection_targets{state="matched"} 6"#,
         r#"river_ca_injection_targets{state="lacking"} 1"#,
+        r#"river_ca_injection_targets{state="absent"} 2"#,
         "# TYPE river_ca_injection_repairs_total counter",
         "river_ca_injection_repairs_total 3",
         r#"river_ca_rotation_phase{phase="switch"} 1"#,

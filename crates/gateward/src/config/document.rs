@@ -123,7 +123,8 @@ fn provision(given: &Certificates) -> Result<Provision, ConfigError> {
         wrong(here() / "mode", format!("{mode:?} is no mode; it has to be one of {names}"))
     })?;
     let at_bundle = || here() / "caBundle";
-    if given.ca_bundle.is_some() && known != ProvisionMode::External {
+    let given_bundle = given.ca_bundle.as_deref().filter(|text| !text.is_empty());
+    if given_bundle.is_some() && known != ProvisionMode::External {
         return Err(wrong(at_bundle(), "is for the mode external alone; leave it out"));
     }
     Ok(match known {
@@ -132,7 +133,7 @@ fn provision(given: &Certificates) -> Result<Provision, ConfigError> {
             Provision::CertManager { injection: CaInjection::Secret, ca_bundle: CaBundle::default() }
         }
         ProvisionMode::External => {
-            let bundle = given.ca_bundle.as_deref().map(CaBundle::from_base64).transpose();
+            let bundle = given_bundle.map(CaBundle::from_base64).transpose();
             let bundle =
                 bundle.map_err(|why| wrong(at_bundle(), format!("{why}; give what `base64 -w0 < ca.crt` prints")))?;
             Provision::External { ca_bundle: bundle.unwrap_or_default() }
@@ -202,6 +203,23 @@ mod tests {
         }
         for mode in ProvisionMode::ALL {
             assert_eq!(mode_of(&json!({"certificates": {"mode": mode.name()}})), Ok(mode));
+        }
+    }
+
+    #[cfg(feature = "check")]
+    #[test]
+    fn the_examples_of_the_documentation_are_the_usual_configuration() {
+        let guide = include_str!("../../docs/sdk.md").split("### The configuration file").nth(1).unwrap();
+        let guide = guide.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+        let module = include_str!("document.rs").split("//! ```").nth(1).unwrap().replace("//! ", "");
+        for text in [guide, module.trim_start_matches("yaml\n")] {
+            let documents = crate::yaml::read(text.as_bytes()).documents;
+            assert_eq!(documents.len(), 1);
+            let (example, usual) = (config(&documents[0].value).unwrap(), config(&json!({})).unwrap());
+            let ports =
+                |listeners: Listeners| [listeners.webhooks, listeners.health, listeners.metrics].map(|it| it.port);
+            assert_eq!(ports(example.listeners), ports(usual.listeners));
+            assert!(example.warnings.is_empty());
         }
     }
 

@@ -60,11 +60,12 @@ fn measure(report: &ControllerStatus, metrics: &ClusterMetrics) {
     metrics.role(if report.leader == Leader::ThisReplica { Role::Leader } else { Role::Follower });
 }
 
-/// Those that call us or are about to, and those among them that could not.
+/// Those that call us or are about to, those among them that could not, and those that are missing.
 fn count(report: &ControllerStatus) -> InjectionTargetCounts {
     let count = |states: &[TargetState]| report.targets.iter().filter(|target| states.contains(&target.state)).count();
     let lacking = count(&[TargetState::Refuses, TargetState::Empty, TargetState::Unconverted]);
-    InjectionTargetCounts { matched: count(&[TargetState::Trusts]) + lacking, lacking }
+    let absent = count(&[TargetState::Absent]);
+    InjectionTargetCounts { matched: count(&[TargetState::Trusts]) + lacking, lacking, absent }
 }
 
 fn log(before: &ControllerStatus, now: &ControllerStatus) {
@@ -118,12 +119,15 @@ mod tests {
 
     #[test]
     fn an_unconverted_crd_is_counted_as_lacking() {
-        assert_eq!(count(&report(&[TargetState::Unconverted])), InjectionTargetCounts { matched: 1, lacking: 1 });
+        assert_eq!(
+            count(&report(&[TargetState::Unconverted])),
+            InjectionTargetCounts { matched: 1, lacking: 1, absent: 0 }
+        );
     }
 
     #[test]
     fn only_those_that_call_us_are_counted() {
         let states = [TargetState::Trusts, TargetState::Refuses, TargetState::Empty, TargetState::Absent];
-        assert_eq!(count(&report(&states)), InjectionTargetCounts { matched: 3, lacking: 2 });
+        assert_eq!(count(&report(&states)), InjectionTargetCounts { matched: 3, lacking: 2, absent: 1 });
     }
 }

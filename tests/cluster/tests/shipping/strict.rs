@@ -131,7 +131,7 @@ async fn bundles_pass_a_strict_dry_run(sandbox: Sandbox) {
         // kubectl's wait fails where the CRD has no status yet.
         bed.install_crds(&documents(&std::fs::read_to_string(&csv).unwrap())).await.unwrap();
     } else {
-        println!("skipped for CSVs: their CRD is absent");
+        println!("skipped: shipping: the CRD of CSVs is absent");
     }
     kubectl(bed, &["create", "namespace", NAMESPACE]);
     let mut kinds = BTreeSet::new();

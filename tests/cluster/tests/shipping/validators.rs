@@ -39,7 +39,7 @@ const PASSED_OVER: [(&str, &str); 2] = [
 fn program(bed: &Bed) -> Option<PathBuf> {
     let file = PathBuf::from(bed.programs().control_plane("olm-validators").get_program());
     if !file.exists() {
-        println!("skipped: olm-validators is absent");
+        println!("skipped: shipping: olm-validators is absent");
         return None;
     }
     Some(file)
@@ -98,7 +98,7 @@ async fn the_schema_of_csvs_is_that_of_olm(sandbox: Sandbox) {
     let crd = PathBuf::from(sandbox.bed().programs().control_plane("olm-crds").get_program())
         .join("operators.coreos.com_clusterserviceversions.yaml");
     if !crd.exists() {
-        println!("skipped: the CRD of CSVs is absent");
+        println!("skipped: shipping: the CRD of CSVs is absent");
         return;
     }
     let definition = yaml::read(std::fs::read(crd).unwrap()).documents.remove(0).value;
