@@ -159,7 +159,7 @@ families! {
     SERVING_SECRET_FAULTS: Cluster Gauge "serving_secret_faults" []
         "Faults of the serving Secret, as readiness and log name them: those of a provided certificate, and 1 while what it holds isn't served";
     INJECTION_TARGETS: Cluster Gauge "ca_injection_targets" [state ["matched" "lacking" "absent"]]
-        "Injection targets, and those among them whose caBundle lacks the expected CA";
+        "Injection targets, those among them whose caBundle lacks the expected CA, and those that are not there";
     INJECTION_REPAIRS: Cluster Counter "ca_injection_repairs" []
         "caBundles restored after someone else had changed them";
     CONFLICTING_CONFIGURATION: Cluster Gauge "rival_configuration" [configuration]
