@@ -1,16 +1,16 @@
 //! A server on this machine: certificates made in memory at start, nothing stored, no cluster.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use futures_util::Stream;
 use gateward_certs::Ca;
 use gateward_core::{ClusterReader, Facts, Notes};
 pub use gateward_server::{BindError, Drain, Drained, Http2Limits, IdentityError, Protocols};
-use gateward_server::{HttpServer, Metrics, Port, Readiness, ReviewServer, RunningServer, WebhooksHandler};
+use gateward_server::{HttpServer, Metrics, Port, Readiness, ReviewServer, RunningServer};
 
 use crate::certified::{Certified, CertifiedError};
-use crate::handler::OperatorWebhooks;
+use crate::handler;
 use crate::operator::Operator;
 
 /// Where a local server listens. Port 0 takes a free port.
@@ -95,9 +95,8 @@ impl Local {
         let (readiness, counted) = (Readiness::new(), Metrics::new(operator.names().metric_prefixes()));
         let health = HttpServer::bind(listen.health, Port::Health, readiness.clone(), &counted).await?;
         let metrics = HttpServer::bind(listen.metrics, Port::Metrics, counted.clone(), &counted).await?;
-        let cluster = Arc::new(cluster.map(OnceLock::from).unwrap_or_default());
-        let handler = WebhooksHandler::new(OperatorWebhooks(operator), move || Arc::clone(&facts)).cluster(cluster);
-        let server = ReviewServer::new(certified.certificate, handler.notes(Notes::AsWarnings))
+        let handler = handler::unchanging(operator, facts, cluster, Notes::AsWarnings);
+        let server = ReviewServer::new(certified.certificate, handler)
             .metrics(counted)
             .protocols(listen.protocols.clone())
             .readiness(readiness);

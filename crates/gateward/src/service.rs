@@ -1,11 +1,11 @@
 //! The webhooks of an operator in a router that is already there.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use gateward_core::{ClusterReader, Facts, Notes, WebhooksError};
-use gateward_server::{Limits, LimitsError, Metrics, ReviewHandler, ReviewService, WebhooksHandler};
+use gateward_server::{Limits, LimitsError, Metrics, ReviewHandler, ReviewService};
 
-use crate::handler::OperatorWebhooks;
+use crate::handler;
 use crate::operator::Operator;
 
 /// Why webhooks can't be a service.
@@ -57,10 +57,8 @@ pub trait IntoService: Operator + Sized {
         metrics: Metrics,
     ) -> Result<ReviewService<impl ReviewHandler + use<Self>>, ServiceError> {
         self.webhooks().check()?;
-        let cluster = Arc::new(cluster.map(OnceLock::from).unwrap_or_default());
-        let handler =
-            WebhooksHandler::new(OperatorWebhooks(Arc::new(self)), move || Arc::clone(&facts)).cluster(cluster);
-        Ok(ReviewService::new(handler.notes(Notes::InRecord), limits, metrics)?)
+        let handler = handler::unchanging(Arc::new(self), facts, cluster, Notes::InRecord);
+        Ok(ReviewService::new(handler, limits, metrics)?)
     }
 }
 

@@ -13,7 +13,7 @@ use super::certificate_dir::CertificateDir;
 use super::controllers::Controllers;
 use super::error::ServerError;
 use super::facts::FactsPoller;
-use super::identity;
+use super::identity::keep_shown;
 use super::listen::{BoundListeners, ListenerSettings, MetricsListener};
 use super::shutdown::Shutdown;
 use super::stop::stop;
@@ -66,11 +66,9 @@ impl<P: Operator> GivenCertificate<P> {
         if let CertificateSource::Directory(path) = source {
             let (certificates, served) = watch::channel(None);
             let (readiness, metrics) = (listening.readiness.clone(), listening.measures());
-            let directory = CertificateDir { path, readiness, metrics: metrics.clone() };
+            let directory = CertificateDir { path, readiness, metrics };
             tasks.spawn(restart_on_panic("directory", async move || directory.follow(&certificates).await));
-            let (may, shown) = (answerable.subscribe(), listening.certificate.clone());
-            let show = async move || identity::follow(served.clone(), may.clone(), &shown, &metrics).await;
-            tasks.spawn(restart_on_panic("certificate", show));
+            keep_shown(&mut tasks, served, answerable.subscribe(), &listening);
         }
         if let Some(connection) = &connection {
             keep_stores(&mut tasks, operator.webhooks(), &connection.client(), Some(&listening.readiness));

@@ -1,14 +1,30 @@
 //! The certificate that is shown: the one of the server's Secret, at every moment.
 
 use gateward_certs::secret::ServingCertificate;
+use gateward_cluster::restart_on_panic;
 use gateward_server::{CertResolver, ClusterMetrics, Identity, IdentityError};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::listen::BoundListeners;
 
 /// Where words for people who look for the rotation of certificates are found.
 const TARGET: &str = "cert-rotation";
 
+/// Has each certificate shown that comes, as a task.
+pub(super) fn keep_shown(
+    tasks: &mut JoinSet<()>,
+    served: watch::Receiver<Option<ServingCertificate>>,
+    answerable: watch::Receiver<bool>,
+    listening: &BoundListeners,
+) {
+    let (resolver, metrics) = (listening.certificate.clone(), listening.measures());
+    let follow = async move || follow(served.clone(), answerable.clone(), &resolver, &metrics).await;
+    tasks.spawn(restart_on_panic("certificate", follow));
+}
+
 /// Shows each certificate that comes, from the moment on when requests can be answered.
-pub(super) async fn follow(
+async fn follow(
     mut served: watch::Receiver<Option<ServingCertificate>>,
     mut answerable: watch::Receiver<bool>,
     resolver: &CertResolver,

@@ -11,12 +11,13 @@ use tokio::task::JoinSet;
 use super::controllers::Controllers;
 use super::error::ServerError;
 use super::facts::FactsPoller;
+use super::identity::keep_shown;
 use super::listen::{BoundListeners, ListenerSettings, MetricsListener};
 use super::setup::setup;
 use super::shutdown::Shutdown;
 use super::stop::stop;
 use super::stores::keep_stores;
-use super::{claims, identity, injected_trust, report};
+use super::{claims, injected_trust, report};
 use crate::config::{Config, ConfigError, ConfigSource, PodEnvironment};
 use crate::operator::Operator;
 
@@ -142,10 +143,7 @@ impl RunningApp {
         let controller = CertController::start(connection, &app.setup)?;
         let answerable = watch::Sender::new(false);
         let mut tasks = JoinSet::new();
-        let (served, may) = (controller.serving_certificate(), answerable.subscribe());
-        let (shown, measures) = (listening.certificate.clone(), listening.measures());
-        let show = async move || identity::follow(served.clone(), may.clone(), &shown, &measures).await;
-        tasks.spawn(restart_on_panic("certificate", show));
+        keep_shown(&mut tasks, controller.serving_certificate(), answerable.subscribe(), listening);
         report_all(&mut tasks, listening, &controller);
         keep_stores(&mut tasks, app.operator.webhooks(), &connection.client(), Some(&listening.readiness));
         self_check(&mut tasks, app, listening, &controller);
