@@ -6,12 +6,21 @@
 
 use std::borrow::Cow;
 
+use gateward_core::terminal::is_obeyed;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use kube::Resource;
 use kube::api::ObjectMeta;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
+
+/// How much of a holder's text is kept.
+pub(crate) const HOLDER: usize = 256;
+
+/// What is shown of a holder, whose text any writer of the Lease chooses.
+pub(crate) fn shown_holder(holder: &str) -> String {
+    holder.chars().filter(|&letter| !is_obeyed(letter)).take(HOLDER).collect()
+}
 
 /// A Lease. Of one that can't be read as a whole there is what decisions depend on, and of that again what can be read.
 #[derive(Debug, Clone, Default)]

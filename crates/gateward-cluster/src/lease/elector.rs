@@ -13,7 +13,7 @@ use tracing::{debug, info, warn};
 
 use super::leadership::{LeaderState, Leadership, LeaseValidity};
 use super::record::{LeaseAction, LeaseRecord, ObservedRecord, decide};
-use crate::any_lease::AnyLease;
+use crate::any_lease::{AnyLease, shown_holder};
 use crate::config::{ControllerConfig, LeaseConfig, LeaseTimes};
 use crate::connection::Connection;
 use crate::request::{RequestError, with_short_timeout};
@@ -23,8 +23,6 @@ pub(crate) const LOG_TARGET: &str = "cert-controller";
 
 /// How many times as long as ours the duration of another holder may be.
 const LONGEST: u32 = 20;
-/// How many characters of another holder are told. Whoever may write the lease chooses them.
-const HOLDER: usize = 256;
 /// How many times the lease is deleted that was renewed meanwhile.
 const REMOVALS: usize = 5;
 
@@ -187,9 +185,7 @@ impl LeaderElector {
         let holder = self.seen.as_ref().and_then(|seen| seen.record.holder.clone());
         let state = match (validity, holder) {
             (Some(validity), _) => LeaderState::Leading(validity),
-            (None, Some(holder)) if holder != self.me => {
-                LeaderState::Following(holder.chars().filter(|letter| !letter.is_control()).take(HOLDER).collect())
-            }
+            (None, Some(holder)) if holder != self.me => LeaderState::Following(shown_holder(&holder)),
             (None, _) => LeaderState::Unknown,
         };
         let before = self.state.send_replace(state.clone());

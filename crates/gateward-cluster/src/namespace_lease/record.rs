@@ -5,9 +5,10 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use gateward_core::terminal::is_obeyed;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::jiff::Timestamp;
+
+use crate::any_lease::shown_holder;
 
 /// What is added to the duration of a lease before it has expired: for clocks that run at different rates, and for news
 /// that is late.
@@ -15,9 +16,6 @@ pub(crate) const ALLOWANCE: Duration = Duration::from_secs(5);
 
 /// The longest duration that counts, whatever a lease says.
 const LONGEST: Duration = Duration::from_hours(1);
-
-/// How much of a holder's text is kept.
-const HOLDER: usize = 256;
 
 /// A lease, as far as it claims its namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +56,7 @@ impl NamespaceLease {
         Self {
             namespace: text(&lease.metadata.namespace),
             name: text(&lease.metadata.name),
-            holder: holder.map(|holder| holder.chars().filter(|&letter| !is_obeyed(letter)).take(HOLDER).collect()),
+            holder: holder.as_deref().map(shown_holder),
             duration: seconds.filter(|seconds| *seconds > 0).map(Duration::from_secs),
             renewed: spec.renew_time.map(|time| time.0),
             version: LeaseVersion {
@@ -108,6 +106,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::any_lease::HOLDER;
 
     const SECOND: Duration = Duration::from_secs(1);
 
