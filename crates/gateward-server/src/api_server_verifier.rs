@@ -51,7 +51,7 @@ impl ServerCertVerifier for ApiServerVerifier {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let verified = self.webpki.verify_server_cert(shown, others, name, ocsp, now);
-        // webpki looks at that first, and says it as something else.
+        // rustls has no error of its own for a certificate of a CA, which is the first thing that webpki refuses.
         if matches!(verified, Err(Error::InvalidCertificate(CertificateError::Other(_)))) {
             let chain: Vec<_> = iter::once(shown).chain(others).map(|it| it.clone().into_owned()).collect();
             if self.verifies_ca(&chain, name, now) {

@@ -153,7 +153,8 @@ impl Meter {
         let mut cost = self.once(path, body);
         let mut reference = Duration::MAX;
         for tries in 1..TRIES_BEYOND_MARGIN {
-            if cost.cpu_share() <= if tries < TRIES { 1.0 } else { self.cpu_margin } {
+            let enough = if tries < TRIES { 1.0 } else { self.cpu_margin };
+            if cost.cpu_share() <= enough {
                 break;
             }
             reference = reference.min(read_the_reference());

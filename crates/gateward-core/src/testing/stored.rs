@@ -90,8 +90,8 @@ impl ClusterReader for Stored {
     }
 
     fn may<'a>(&'a self, question: &'a AccessQuestion) -> BoxFuture<'a, Result<bool, WebhookError>> {
-        let nobody = || WebhookError::Unavailable("nobody can be asked for rights here: see `Stored::granting`".into());
-        Box::pin(ready(self.granted.map(|granted| granted(question)).ok_or_else(nobody)))
+        let unknown = || WebhookError::Unavailable("a test says who has rights by `Stored::granting`".into());
+        Box::pin(ready(self.granted.map(|granted| granted(question)).ok_or_else(unknown)))
     }
 }
 

@@ -162,14 +162,14 @@ fn feed_lines(text: &str) -> String {
 /// The text, and the first fault of each line.
 fn decode(bytes: &[u8]) -> (String, Vec<Fault>) {
     let mut text = String::with_capacity(bytes.len());
-    let (mut faults, mut is_told) = (Vec::new(), false);
+    let (mut faults, mut is_reported) = (Vec::new(), false);
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
-        is_told &= !chunk.valid().contains('\n');
-        if !chunk.invalid().is_empty() && !is_told {
+        is_reported &= !chunk.valid().contains('\n');
+        if !chunk.invalid().is_empty() && !is_reported {
             let kind = if faults.is_empty() { encoding_of(bytes) } else { FaultKind::NotUtf8 };
             faults.push(Fault { at: text.len(), kind });
-            is_told = true;
+            is_reported = true;
         }
         text.extend(chunk.invalid().iter().map(|_| '?'));
     }
@@ -186,17 +186,18 @@ fn encoding_of(bytes: &[u8]) -> FaultKind {
 
 /// The first of the characters on each line that YAML keeps out of its texts.
 fn forbidden(text: &str) -> Vec<Fault> {
-    let (mut faults, mut is_told) = (Vec::new(), false);
+    let (mut faults, mut is_reported) = (Vec::new(), false);
     for (at, byte) in text.bytes().enumerate() {
-        is_told &= byte != b'\n';
+        is_reported &= byte != b'\n';
         // Only these bytes begin a character that is looked at.
-        if !(byte < b' ' || matches!(byte, 0x7f | 0xc2 | 0xef)) || matches!(byte, b'\n' | b'\r' | b'\t') {
+        let is_candidate = byte < b' ' || matches!(byte, 0x7f | 0xc2 | 0xef);
+        if is_reported || !is_candidate || matches!(byte, b'\n' | b'\r' | b'\t') {
             continue;
         }
         let character = text[at..].chars().next().unwrap_or_default();
-        if !is_told && is_forbidden(character) {
+        if is_forbidden(character) {
             faults.push(Fault { at, kind: FaultKind::Forbidden(character) });
-            is_told = true;
+            is_reported = true;
         }
     }
     faults

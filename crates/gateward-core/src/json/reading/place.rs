@@ -61,16 +61,16 @@ pub(crate) struct Limits {
     /// Those of the schema.
     pub bounds: &'static [Bound],
     /// How many bytes of the object all parts may need.
-    parts: usize,
+    bytes_for_parts: usize,
 }
 
 impl Limits {
     /// None.
-    pub const NONE: Self = Self { bounds: &[], parts: usize::MAX };
+    pub const NONE: Self = Self { bounds: &[], bytes_for_parts: usize::MAX };
 
     /// Those of an object of so many bytes.
     pub fn of_object(bounds: &'static [Bound], bytes: usize) -> Self {
-        Self { bounds, parts: FEW_PARTS * BYTES_OF_A_PART + bytes }
+        Self { bounds, bytes_for_parts: FEW_PARTS * BYTES_OF_A_PART + bytes }
     }
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct Session<'s, 'de> {
     pub allowance: Arc<Allowance>,
     pub bounds: &'static [Bound],
     /// How many bytes of the object further parts may need.
-    pub parts: Cell<usize>,
+    pub bytes_for_parts: Cell<usize>,
     pub cuts: Option<&'s Cuts<'de>>,
     /// How many nodes are named at most; `None` where the first one ends the reading and no place is looked for.
     pub tracing: Option<usize>,
@@ -281,7 +281,7 @@ impl Session<'_, '_> {
         Self {
             allowance,
             bounds: limits.bounds,
-            parts: Cell::new(limits.parts),
+            bytes_for_parts: Cell::new(limits.bytes_for_parts),
             cuts: None,
             tracing: None,
             found,
@@ -297,8 +297,8 @@ impl Session<'_, '_> {
     /// Takes one item or entry more, whose type is of this size, and which takes so many bytes; whether there was room
     /// for it.
     pub fn take(&self, size: usize, bytes: usize) -> bool {
-        let left = self.parts.get().checked_sub(bytes_needed(size));
-        self.parts.set(left.unwrap_or_default());
+        let left = self.bytes_for_parts.get().checked_sub(bytes_needed(size));
+        self.bytes_for_parts.set(left.unwrap_or_default());
         left.is_some() && self.allowance.take(bytes)
     }
 }
