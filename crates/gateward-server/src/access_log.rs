@@ -39,7 +39,7 @@ pub(crate) fn answered(review: Option<Review>, record: &Decision, handling_time:
     match &record.outcome {
         // An error before the handler is counted; logging it would let anyone fill the log.
         Outcome::Error(why) if handling_time.is_none() => {
-            debug!(target: TARGET, status = why.status(), %why, "request refused");
+            debug!(target: TARGET, status = why.status(), why = &*truncated(&why.to_string()), "request refused");
         }
         Outcome::Error(why) => undecided(&action, record, why),
         Outcome::Denied { .. } => denied(&action, record),
@@ -59,7 +59,7 @@ fn passed(action: &Action<'_>, record: &Decision, verdict: &str) {
 
 fn undecided(action: &Action<'_>, record: &Decision, why: &WebhookError) {
     review_line!(warn!, record, verdict = "undecided", status = why.status(), "{action}");
-    review_line!(debug!, record, %why, "undecided");
+    review_line!(debug!, record, why = &*truncated(&why.to_string()), "undecided");
 }
 
 fn denied(action: &Action<'_>, record: &Decision) {
