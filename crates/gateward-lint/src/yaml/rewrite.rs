@@ -75,12 +75,22 @@ fn whole_lines(text: &str, bytes: &Range<usize>) -> Range<usize> {
     start..bytes.end + rest.trim_end_matches('\r').len()
 }
 
-/// What follows in the line, if it is blank or a comment.
+/// What follows in the line, if it is blank or a comment. Looks no further where it isn't: a document may be one line.
 fn rest_of_line(text: &str, from: usize) -> Option<&str> {
     let rest = text.get(from..)?;
-    let rest = rest.split('\n').next()?.trim_end();
-    let comment = rest.trim_start();
-    (comment.is_empty() || comment.starts_with('#') && (comment.len() < rest.len())).then_some(rest)
+    let content = rest.trim_start_matches(|each: char| each != '\n' && each.is_whitespace());
+    match content.chars().next() {
+        None | Some('\n') => Some(""),
+        Some('#') if content.len() < rest.len() => rest.split('\n').next().map(str::trim_end),
+        Some(_) => None,
+    }
+}
+
+/// The start of the line, if only some bytes stand before a place in it.
+fn start_of_line(text: &str, at: usize, may_stand: impl Fn(u8) -> bool) -> Option<usize> {
+    let before = text.get(..at)?.as_bytes();
+    let start = before.iter().rposition(|each| !may_stand(*each)).map_or(0, |last| last + 1);
+    (start == 0 || before[start - 1] == b'\n').then_some(start)
 }
 
 /// Writes one document in block style.
@@ -191,10 +201,9 @@ impl<'a> Writer<'a> {
     fn comments_above(&mut self, value: &Arranged<'_>, indent: usize) {
         let Some((id, _)) = value.source.filter(|(id, _)| self.commented.insert(id.index())) else { return };
         let start = self.start(id);
-        let line_start = self.text[..start].rfind('\n').map_or(0, |at| at + 1);
-        let is_first = self.text[line_start..start].bytes().all(|each| matches!(each, b' ' | b'-'));
+        let Some(line_start) = start_of_line(self.text, start, |each| matches!(each, b' ' | b'-')) else { return };
         let above = self.text.get(self.tree.end_before(id)..line_start);
-        let Some(above) = above.filter(|above| is_first && is_shown(above)) else { return };
+        let Some(above) = above.filter(|above| is_shown(above)) else { return };
         // The first part is the rest of a line.
         let Some((_, lines)) = above.split_once('\n') else { return };
         if lines.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
@@ -238,8 +247,7 @@ impl<'a> Writer<'a> {
 
     /// How far a place is indented, if only blanks stand before it in its line.
     fn indentation(&self, at: usize) -> Option<usize> {
-        let line = self.text[..at].rsplit('\n').next()?;
-        line.bytes().all(|each| each == b' ').then_some(line.len())
+        start_of_line(self.text, at, |each| each == b' ').map(|start| at - start)
     }
 
     /// The text of a member that is as it was, if it reads as that at its new place.

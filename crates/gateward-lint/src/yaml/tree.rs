@@ -1,5 +1,8 @@
 //! The nodes of a document and their spans.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 use gateward_core::{FieldPath, Segment};
 
 use super::limits::MAX_DEPTH;
@@ -10,7 +13,21 @@ use super::span::Span;
 pub(super) struct Tree {
     nodes: Vec<Node>,
     keys: Vec<Key>,
+    /// Each list and mapping with more children than [`SHORT`]: a path through 100,000 items is found without going through
+    /// them.
+    long: OnceLock<HashMap<NodeId, Children>>,
 }
+
+#[derive(Debug, Clone)]
+struct Children {
+    /// The items of a list, or the members of a mapping by name; those of one name as written.
+    ordered: Vec<NodeId>,
+    /// The merge keys of a mapping, as written.
+    merges: Vec<NodeId>,
+}
+
+/// How many children a node may have that are looked through one by one.
+const SHORT: usize = 16;
 
 /// The number of a node in its [`Tree`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -191,7 +208,10 @@ impl Tree {
 
     fn step(&self, parent: NodeId, segment: &Segment, level: usize) -> Option<NodeId> {
         match (segment, self.node(parent).kind) {
-            (Segment::Index(index), NodeKind::Sequence { .. }) => self.children(parent).nth(*index),
+            (Segment::Index(index), NodeKind::Sequence { .. }) => match self.long(parent) {
+                Some(items) => items.ordered.get(*index).copied(),
+                None => self.children(parent).nth(*index),
+            },
             (Segment::Field(name) | Segment::Key(name), NodeKind::Mapping { .. }) => self.member(parent, name, level),
             _ => None,
         }
@@ -199,11 +219,33 @@ impl Tree {
 
     /// The value that wins for a key: the last one, where a merge key counts as all the keys that it merges.
     fn member(&self, mapping: NodeId, name: &str, level: usize) -> Option<NodeId> {
-        self.children(mapping).fold(None, |found, child| match self.key(child) {
-            Some(Key { role: KeyRole::Member, text, .. }) if **text == *name => Some(child),
-            Some(Key { role: KeyRole::Merge, .. }) => self.merged_member(child, name, level).or(found),
-            _ => found,
-        })
+        let Some(Children { ordered, merges }) = self.long(mapping) else {
+            return self.children(mapping).fold(None, |found, child| match self.key(child) {
+                Some(Key { role: KeyRole::Member, text, .. }) if **text == *name => Some(child),
+                Some(Key { role: KeyRole::Merge, .. }) => self.merged_member(child, name, level).or(found),
+                _ => found,
+            });
+        };
+        let until = ordered.partition_point(|member| self.name(*member) <= Some(name));
+        let own = ordered[..until].last().copied().filter(|member| self.name(*member) == Some(name));
+        let mut later = merges.iter().rev().take_while(|merge| own.is_none_or(|own| own.index() < merge.index()));
+        later.find_map(|merge| self.merged_member(*merge, name, level)).or(own)
+    }
+
+    fn name(&self, member: NodeId) -> Option<&str> {
+        self.key(member).map(|key| &*key.text)
+    }
+
+    /// The children of a node that has many.
+    fn long(&self, parent: NodeId) -> Option<&Children> {
+        let is_long = |id: &NodeId| self.children(*id).nth(SHORT).is_some();
+        let children = |id: NodeId| {
+            let is_merge = |child: &NodeId| self.key(*child).is_some_and(|key| key.role == KeyRole::Merge);
+            let (merges, mut ordered): (Vec<_>, Vec<_>) = self.children(id).partition(is_merge);
+            ordered.sort_by(|one, other| self.name(*one).cmp(&self.name(*other)));
+            (id, Children { ordered, merges })
+        };
+        self.long.get_or_init(|| self.ids().filter(is_long).map(children).collect()).get(&parent)
     }
 
     fn merged_member(&self, merged: NodeId, name: &str, level: usize) -> Option<NodeId> {
@@ -223,5 +265,47 @@ impl Tree {
 impl NodeId {
     pub(super) fn index(self) -> usize {
         self.0 as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gateward_core::{FieldPath, Segment};
+    use proptest::prelude::*;
+
+    use crate::yaml;
+
+    /// What stands at a path that ends in `name`, below a mapping of so many further members.
+    fn found(members: &[(bool, u8)], further: usize, name: &str) -> Option<String> {
+        let mut text = String::from("whole:\n");
+        for (line, (is_merge, name)) in members.iter().enumerate() {
+            let member = if *is_merge { format!("<<: {{a{name}: m{line}}}") } else { format!("a{name}: v{line}") };
+            text.extend(["  ", &member, "\n"]);
+        }
+        text.extend((0..further).map(|number| format!("  z{number}: z\n")));
+        let source = yaml::read(text.as_str());
+        let path = FieldPath::field("whole").child(Segment::Field(name.to_owned().into()));
+        let location = source.documents.first()?.nearest(&path);
+        location.exact.then(|| text[location.value.bytes()].to_owned())
+    }
+
+    proptest! {
+        #[test]
+        fn a_member_of_a_long_mapping_is_the_one_that_a_short_one_would_have(
+            members in prop::collection::vec((prop::bool::weighted(0.2), 0..6_u8), 1..8),
+            name in 0..6_u8,
+        ) {
+            let name = format!("a{name}");
+            prop_assert_eq!(found(&members, 1, &name), found(&members, 1_000, &name));
+        }
+    }
+
+    #[test]
+    fn an_item_of_a_long_list_is_found_where_it_stands() {
+        let text: String = (0..1_000).map(|number| format!("- i{number}\n")).collect();
+        let document = &yaml::read(text.as_str()).documents[0];
+        let at = |index| document.nearest(&FieldPath::root().index(index));
+        assert_eq!((&text[at(731).value.bytes()], at(731).exact), ("i731", true));
+        assert!(!at(1_000).exact);
     }
 }
