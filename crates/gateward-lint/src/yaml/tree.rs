@@ -26,7 +26,8 @@ struct Children {
     merges: Vec<NodeId>,
 }
 
-/// How many children a node may have that are looked through one by one.
+/// How many children a node may have that are looked through one by one. An index of all nodes would take more memory than
+/// the nodes: four million of them may have a single child each.
 const SHORT: usize = 16;
 
 /// The number of a node in its [`Tree`].
