@@ -12,8 +12,8 @@ export CARGO FUZZ_SECONDS COST_SECONDS
 queue-decisions := test-unit test-cases test-doc
 queue-processes := test-tools test-hostile
 COMPUTING := queue-decisions queue-processes
-queue-loads := test-rotation test-leader test-rollouts test-migration
-queue-others := test-cluster test-install test-rbac test-operators
+queue-loads := test-rotation test-leader test-rollouts test-migration test-rbac
+queue-others := test-cluster test-install test-operators
 queue-background := test-conversion test-fuzz
 queue-waiting := test-idle
 WAITING := queue-loads queue-others queue-background queue-waiting

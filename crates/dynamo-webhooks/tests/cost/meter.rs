@@ -19,9 +19,12 @@ const MEMORY_FACTOR: u64 = 12;
 const CPU: Duration = Duration::from_millis(2);
 const CPU_PER_BYTE: Duration = Duration::from_nanos(150);
 
-/// What [`read_the_reference`] takes of CPU time on the machine of the bound. A slower machine may take as much longer for
-/// an answer.
+/// What a reading of [`slowness`] takes of CPU time on the machine of the bound. A slower machine may take as much longer
+/// for an answer.
 const REFERENCE: Duration = Duration::from_millis(3);
+
+/// For how long the machine is held against that before and after an answer, at most.
+const LONGEST_REFERENCE: Duration = Duration::from_millis(30);
 
 /// How many times its CPU time an answer takes at most before a test fails: this build has no link-time optimisation,
 /// and a machine that runs tests isn't idle.
@@ -48,7 +51,7 @@ pub struct Cost {
     pub memory: u64,
     /// User and system.
     pub cpu: Duration,
-    /// How many times the machine of the bound the machine took for the same reading at the same time; at least 1.
+    /// How many times the machine of the bound the machine took for the same readings around it; at least 1.
     slowness: f64,
     /// How many allocations were made, and how many bytes they had together. The same body makes the same ones on every
     /// machine, where the time differs.
@@ -102,15 +105,21 @@ fn thread_time() -> Duration {
     Duration::new(time.tv_sec.try_into().unwrap(), time.tv_nsec.try_into().unwrap())
 }
 
-/// What it takes to read a document that is always the same, by code that isn't ours.
-fn read_the_reference() -> Duration {
+/// How many times the machine of the bound this one takes, for so long, to read a document that is always the same, by
+/// code that isn't ours. A moment says nothing of an answer that takes a hundred times as long: what else the machine does
+/// comes and goes.
+fn slowness(span: Duration) -> f64 {
     const ITEM: &str = r#"{"name":"NAME","value":"some text","labels":{"a":"b"},"ports":[80,443]},"#;
     let document = format!("[{}0]", ITEM.repeat(3000));
-    let start = thread_time();
-    let read: Value = serde_json::from_str(&document).unwrap();
-    let taken = thread_time().saturating_sub(start);
-    assert_eq!(read.as_array().unwrap().len(), 3001);
-    taken
+    let (mut taken, mut readings) = (Duration::ZERO, 0);
+    while readings == 0 || taken < span {
+        let start = thread_time();
+        let read: Value = serde_json::from_str(&document).unwrap();
+        taken += thread_time().saturating_sub(start);
+        assert_eq!(read.as_array().unwrap().len(), 3001);
+        readings += 1;
+    }
+    (taken / readings).div_duration_f64(REFERENCE)
 }
 
 /// Asks, and keeps what cost too much.
@@ -151,15 +160,18 @@ impl Meter {
     /// What the answer to this body costs.
     pub fn cost(&self, path: &str, body: &[u8]) -> Cost {
         let mut cost = self.once(path, body);
-        let mut reference = Duration::MAX;
         for tries in 1..TRIES_BEYOND_MARGIN {
             let enough = if tries < TRIES { 1.0 } else { self.cpu_margin };
             if cost.cpu_share() <= enough {
                 break;
             }
-            reference = reference.min(read_the_reference());
-            cost.slowness = reference.div_duration_f64(REFERENCE).max(1.0);
-            cost.cpu = cost.cpu.min(self.once(path, body).cpu);
+            let half = (cost.cpu / 2).min(LONGEST_REFERENCE);
+            let before = slowness(half);
+            let again = self.once(path, body);
+            let again = Cost { slowness: f64::midpoint(before, slowness(half)).max(1.0), ..again };
+            if again.cpu_share() < cost.cpu_share() {
+                cost = again;
+            }
         }
         cost
     }
