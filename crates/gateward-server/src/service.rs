@@ -19,7 +19,7 @@ use crate::body::{Payload, ReceivedBody, receive};
 use crate::connection::state::ConnectionState;
 use crate::handler::{ReviewHandler, ReviewTerms};
 use crate::limits::byte_budget::{ByteBudget, BytePermit};
-use crate::limits::connection_limit::{InFlight, Receiving};
+use crate::limits::connection_limit::{InFlight, Receiving, Unwritten};
 use crate::limits::{Cap, Limits, work_cost};
 use crate::metrics::{Metrics, Overload};
 use crate::outgoing::outgoing;
@@ -58,7 +58,7 @@ struct Handled {
 /// What a request holds until its response is written.
 #[derive(Default)]
 struct Held {
-    _in_flight: Option<InFlight>,
+    _unwritten: Option<Unwritten>,
     _bytes: Option<Arc<BytePermit>>,
 }
 
@@ -294,7 +294,7 @@ impl Handled {
     }
 
     fn holding(self, in_flight: Option<InFlight>, bytes: Option<Arc<BytePermit>>) -> Self {
-        Self { held: Held { _in_flight: in_flight, _bytes: bytes }, ..self }
+        Self { held: Held { _unwritten: in_flight.map(InFlight::answered), _bytes: bytes }, ..self }
     }
 }
 

@@ -8,10 +8,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use gateward_server::{ByteSize, Cap, Limits};
+use gateward_server::{ByteSize, Cap, Limits, Protocols};
 use support::client::{Client, config, post, post_with, within_timeout};
-use support::otter::{review, review_of};
-use support::{MUTATE, VALIDATE, test_server};
+use support::gate::{Gate, HUGE, Obeys};
+use support::otter::{Blocker, review, review_of};
+use support::{MUTATE, VALIDATE, test_server, test_server_with};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 
@@ -351,6 +352,24 @@ async fn a_peer_that_reads_no_responses_times_out() {
     server.until_metric("otter_webhook_connection_errors_total{reason=\"answer\"}", 1).await;
     drop(greedy);
     server.still_serves().await;
+}
+
+#[tokio::test]
+async fn peers_that_read_no_responses_keep_no_client_out() {
+    let limits = Limits { connections: Cap::at_most(4), write: LONG, deadline: LONG, ..Limits::default() };
+    let server = test_server_with(Obeys(Gate::default()), limits, Protocols::default(), Blocker::default()).await;
+    let mut greedy = Vec::new();
+    for _ in 0..4 {
+        let mut client = server.client().await;
+        client.send(&post(VALIDATE, b"huge")).await.unwrap();
+        greedy.push(client);
+    }
+    server.until_metric("otter_webhook_errors_total{review=\"validate\",code=\"504\"}", 4).await;
+    tokio::time::sleep(Duration::from_millis(1_200)).await;
+    assert_eq!(server.metric("otter_webhook_body_bytes_in_flight"), 4 * HUGE as u64, "no response is written");
+    assert_eq!(server.client().await.ask(&post(VALIDATE, b"pass")).await.status, 200);
+    assert_eq!(server.metric("otter_webhook_connections_evicted_total{port=\"webhooks\"}"), 1);
+    assert_eq!(server.metric("otter_webhook_connections_refused_total{port=\"webhooks\"}"), 0);
 }
 
 #[tokio::test]

@@ -113,7 +113,7 @@ pub(super) async fn serve_connection<S, F>(
 /// Closes the connection after the response: probes and scrapers come seconds apart, and an idle connection would take
 /// the place of an active one.
 fn close_after(response: HttpResponse, in_flight: InFlight) -> Response<Full<Bytes>> {
-    let mut response = response.map(|body| Full::new(outgoing(body, in_flight)));
+    let mut response = response.map(|body| Full::new(outgoing(body, in_flight.answered())));
     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     response
 }

@@ -2,8 +2,9 @@
 //!
 //! The oldest connection without a complete request is evicted first: opening one costs an attacker nothing, and an API
 //! server sends its request within milliseconds. Next is the connection that has been idle for longest, then the one whose
-//! further request has been incomplete for longest. A connection with a request in flight is never evicted, and a new one
-//! has a grace period: while the next candidate has it, accepting pauses.
+//! further request has been incomplete for longest, and last the one whose response has been unwritten for longest. A
+//! connection with a request in flight is never evicted, nor is one whose response was made a moment ago. A new one has a
+//! grace period: while the next candidate has it, accepting pauses.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,6 +18,10 @@ use super::Cap;
 
 /// How long a new connection has for its request before it may be evicted.
 const GRACE: Duration = Duration::from_millis(20);
+
+/// How long a response may be unwritten before its connection may be evicted: an API server reads all but the largest
+/// within milliseconds.
+const WRITE_GRACE: Duration = Duration::from_secs(1);
 
 /// The connections of one listener. Clones share them.
 #[derive(Debug, Clone)]
@@ -44,7 +49,7 @@ pub(crate) enum Acquired {
     Free(ConnectionPermit),
     /// Another connection was evicted.
     AfterEviction(ConnectionPermit),
-    /// Every connection has a request in flight.
+    /// No connection may be evicted.
     Refused,
 }
 
@@ -63,7 +68,7 @@ impl ConnectionLimit {
         if open.evict_one() { Acquired::AfterEviction(self.permit(&mut open)) } else { Acquired::Refused }
     }
 
-    /// Evicts one connection; `false` where every connection has a request in flight.
+    /// Evicts one connection; `false` where none may be evicted.
     pub(crate) fn evict_one(&self) -> bool {
         self.open().evict_one()
     }
@@ -184,9 +189,13 @@ struct Requests {
     handshake_done: bool,
     /// Requests with a complete head and an incomplete body.
     receiving: u32,
-    /// Complete requests whose response is not written.
+    /// Complete requests whose response is not made.
     in_flight: u32,
-    /// When the last request was complete, or its response was written.
+    /// Responses that are made and not written.
+    unwritten: u32,
+    /// Since when there have been such responses.
+    unwritten_since: Option<Instant>,
+    /// When the last request was complete, or its response was made or written.
     served: Option<Instant>,
     evicted: bool,
 }
@@ -203,6 +212,8 @@ enum Rank {
     Idle(Instant),
     /// A further request is incomplete; the last response was then.
     Receiving(Instant),
+    /// A response has been unwritten since then, for longer than [`WRITE_GRACE`].
+    Unwritten(Instant),
 }
 
 impl Default for RequestProgress {
@@ -223,12 +234,12 @@ impl RequestProgress {
         Receiving(Arc::clone(self))
     }
 
-    /// `None` for a connection that has a request in flight or was evicted.
+    /// `None` for a connection that may not be evicted, or was evicted.
     fn rank(&self) -> Option<Rank> {
         self.requests().rank()
     }
 
-    /// Evicts the connection, unless a request is in flight.
+    /// Evicts the connection, if it may be evicted.
     fn evict(&self) -> bool {
         let mut requests = self.requests();
         if requests.rank().is_none() {
@@ -249,6 +260,9 @@ impl Requests {
         if self.evicted || self.in_flight > 0 {
             return None;
         }
+        if let Some(since) = self.unwritten_since {
+            return (since.elapsed() > WRITE_GRACE).then_some(Rank::Unwritten(since));
+        }
         Some(match self.served {
             None if !self.handshake_done => Rank::Handshaking,
             None => Rank::New,
@@ -263,7 +277,7 @@ impl Requests {
 pub(crate) struct Receiving(Arc<RequestProgress>);
 
 impl Receiving {
-    /// The request is complete: its connection can't be evicted until the response is written.
+    /// The request is complete: its connection can't be evicted until the response is made.
     pub(crate) fn complete(self) -> InFlight {
         let mut requests = self.0.requests();
         requests.in_flight += 1;
@@ -280,14 +294,40 @@ impl Drop for Receiving {
     }
 }
 
-/// A complete request, until its response is written.
+/// A complete request, until its response is made.
 #[derive(Debug)]
 pub(crate) struct InFlight(Arc<RequestProgress>);
+
+impl InFlight {
+    /// The response is made: its connection can't be evicted until it is written, or has been unwritten for a while.
+    pub(crate) fn answered(self) -> Unwritten {
+        let mut requests = self.0.requests();
+        requests.unwritten += 1;
+        requests.unwritten_since.get_or_insert_with(Instant::now);
+        drop(requests);
+        Unwritten(Arc::clone(&self.0))
+    }
+}
 
 impl Drop for InFlight {
     fn drop(&mut self) {
         let mut requests = self.0.requests();
         requests.in_flight = requests.in_flight.saturating_sub(1);
+        requests.served = Some(Instant::now());
+    }
+}
+
+/// A response that is made, until it is written.
+#[derive(Debug)]
+pub(crate) struct Unwritten(Arc<RequestProgress>);
+
+impl Drop for Unwritten {
+    fn drop(&mut self) {
+        let mut requests = self.0.requests();
+        requests.unwritten = requests.unwritten.saturating_sub(1);
+        if requests.unwritten == 0 {
+            requests.unwritten_since = None;
+        }
         requests.served = Some(Instant::now());
     }
 }
@@ -322,7 +362,12 @@ mod tests {
 
     /// Makes a connection one that was served and is idle.
     fn idle(permit: &ConnectionPermit) {
-        drop(permit.progress().receive().complete());
+        drop(unwritten(permit));
+    }
+
+    /// Makes a connection one whose response is made.
+    fn unwritten(permit: &ConnectionPermit) -> Unwritten {
+        permit.progress().receive().complete().answered()
     }
 
     #[test]
@@ -386,6 +431,46 @@ mod tests {
         drop(in_flight);
         let _other = after_eviction(&limit);
         assert!(is_evicted(&busy));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_with_an_unwritten_response_has_a_grace_period_before_eviction() {
+        let limit = limit(2);
+        let (busy, unread) = (free(&limit), free(&limit));
+        let _in_flight = busy.progress().receive().complete();
+        let _unwritten = unwritten(&unread);
+        tokio::time::advance(WRITE_GRACE).await;
+        assert!(matches!(limit.acquire(), Acquired::Refused));
+        tokio::time::advance(Duration::from_millis(1)).await;
+        let _third = after_eviction(&limit);
+        assert_eq!([&busy, &unread].map(is_evicted), [false, true]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_with_an_unwritten_response_is_evicted_last() {
+        let limit = limit(4);
+        let (unread, asking, idling, silent) = (free(&limit), free(&limit), free(&limit), free(&limit));
+        let _unwritten = unwritten(&unread);
+        tokio::time::advance(2 * WRITE_GRACE).await;
+        idle(&asking);
+        idle(&idling);
+        let _receiving = asking.progress().receive();
+        for next in [&silent, &idling, &asking, &unread] {
+            assert!(!is_evicted(next));
+            assert!(limit.evict_one() && is_evicted(next));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_unwritten_response_evicts_no_connection_with_another_request_in_flight() {
+        let limit = limit(1);
+        let shared = free(&limit);
+        let _unwritten = unwritten(&shared);
+        tokio::time::advance(2 * WRITE_GRACE).await;
+        let in_flight = shared.progress().receive().complete();
+        assert!(!limit.evict_one());
+        drop(in_flight.answered());
+        assert!(limit.evict_one(), "the first response is still unwritten");
     }
 
     #[tokio::test(start_paused = true)]

@@ -73,8 +73,8 @@ impl Cap {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// How many connections are open at a time, those in a handshake included. A further one evicts the oldest in a
-    /// handshake, the oldest without a complete request, or the one that has been idle for longest; where all have a
-    /// request in flight, it is refused.
+    /// handshake, the oldest without a complete request, the one that has been idle for longest, or the one whose response
+    /// has been unwritten for longest and for more than a second; where there is none of them, it is refused.
     /// Default 512: some HTTP/1.1 connections from each of several API servers, below the usual limit of 1024 open files,
     /// and some 15 MiB of buffers at worst.
     pub connections: Cap,
@@ -114,7 +114,7 @@ pub struct Limits {
     /// processor, and at least two, so that one review alone never blocks all larger ones.
     pub work_threads: Cap,
     /// How many larger reviews run or wait for a thread, abandoned work included. Default 128: with `concurrency` well
-    /// below `connections`, so that there is always a connection to evict.
+    /// below `connections`, so that there is always a connection to evict, or will be within a second.
     pub work_queue: Cap,
     /// The cost of all larger reviews that are handled at a time, those that wait for something included, in bytes of
     /// bodies. Handling takes memory of up to twelve times the body and 16 MiB, so a review counts as its body and 2 MiB;
