@@ -11,6 +11,7 @@ use kube::client::ClientBuilder;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use tower::service_fn;
+use tower::timeout::{Timeout, TimeoutLayer};
 use tower::util::{MapResponse, MapResponseLayer};
 
 use crate::request::with_read_timeout;
@@ -19,6 +20,10 @@ use crate::request::with_read_timeout;
 const CONNECT: Duration = Duration::from_secs(5);
 /// How long the API server may take to take a request in.
 const WRITE: Duration = Duration::from_secs(30);
+/// How long the head of an answer may take: an API server ends a request after a minute. A watch begins to answer at once.
+const ANSWER: Duration = Duration::from_secs(65);
+/// How long an answer may rest on its way. An API server ends the watches of ours after half a minute.
+const READ: Duration = Duration::from_mins(5);
 /// In a Pod, this is set.
 const IN_CLUSTER: &str = "KUBERNETES_SERVICE_HOST";
 /// Where people name their kubeconfig.
@@ -26,8 +31,8 @@ const KUBECONFIG: &str = "KUBECONFIG";
 
 /// A connection to the API server, cheap to clone. It remembers what the API server's clock said last.
 ///
-/// A request is sent once: the caller decides whether to retry. There is no timeout for an answer, since a watch waits
-/// long; the caller sets one.
+/// A request is sent once: the caller decides whether to retry. One that nobody answers is an error after a good minute,
+/// as where a load balancer has lost the connection; a caller that can't wait so long sets a timeout of its own.
 #[derive(Clone)]
 pub struct Connection {
     client: Client,
@@ -61,21 +66,25 @@ impl Connection {
             let client = client.clone();
             async move { client.send(request).await }
         });
-        let observed = MapResponse::new(through, observer(&clock));
+        let observed = MapResponse::new(Timeout::new(through, ANSWER), observer(&clock));
         Self { client: Client::new(observed, namespace), clock, user: "the client".into() }
     }
 
     pub(crate) fn with(mut config: Config, user: &str, user_agent: &str) -> Result<Self, ConnectionError> {
         let agent = HeaderValue::from_str(user_agent).map_err(|_| ConnectionError::UserAgent)?;
         config.headers.push((USER_AGENT, agent));
-        (config.connect_timeout, config.write_timeout) = (Some(CONNECT), Some(WRITE));
+        (config.connect_timeout, config.write_timeout, config.read_timeout) = (Some(CONNECT), Some(WRITE), Some(READ));
         config.default_retry = false;
         // A library of TLS that finds two cryptographies in the process asks for this choice.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let clock = Arc::new(ServerClock::default());
         let listen = MapResponseLayer::new(observer(&clock));
         let builder = ClientBuilder::try_from(config).map_err(|why| ConnectionError::Client(Box::new(why)))?;
-        Ok(Self { client: builder.with_layer(&listen).build(), clock, user: user.into() })
+        Ok(Self {
+            client: builder.with_layer(&TimeoutLayer::new(ANSWER)).with_layer(&listen).build(),
+            clock,
+            user: user.into(),
+        })
     }
 
     /// Whether the API server answers, and knows the user: a command can then say it once, instead of at each request.
@@ -198,7 +207,21 @@ pub enum ConnectionError {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+    use std::future::pending;
+
+    use kube::client::Body;
+
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_that_nobody_answers_is_an_error_after_a_good_minute() {
+        let silent = service_fn(|_: http::Request<Body>| pending::<Result<http::Response<Body>, Infallible>>());
+        let connection = Connection::of_client(Client::new(silent, "default"));
+        let start = tokio::time::Instant::now();
+        let why = connection.client().apiserver_version().await.unwrap_err().to_string();
+        assert_eq!(start.elapsed().as_secs(), ANSWER.as_secs(), "{why}");
+    }
 
     fn dated(date: &'static str) -> HeaderMap {
         [(DATE, HeaderValue::from_static(date))].into_iter().collect()

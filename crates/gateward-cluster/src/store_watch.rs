@@ -42,13 +42,13 @@ pub async fn keep_filled(client: Client, store: Arc<dyn WatchedStore>, report: i
     while let Some(event) = events.next().await {
         match event {
             Event::Init => store.take(StoreEvent::ListBegins),
-            Event::InitApply(object) => store.take(StoreEvent::Listed(object.value)),
+            Event::InitApply(object) => store.take(StoreEvent::Listed(object.value())),
             Event::InitDone => {
                 store.take(StoreEvent::ListEnds);
                 report(StoreState::Filled);
             }
-            Event::Apply(object) => store.take(StoreEvent::Changed(object.value)),
-            Event::Delete(object) => store.take(StoreEvent::Removed(object.value)),
+            Event::Apply(object) => store.take(StoreEvent::Changed(object.value())),
+            Event::Delete(object) => store.take(StoreEvent::Removed(object.value())),
         }
     }
 }
@@ -59,19 +59,41 @@ fn api(client: Client, store: &dyn WatchedStore) -> Api<WatchedObject> {
     Api::all_with(client, &ApiResource { group: gvk.group, version: gvk.version, api_version, kind: gvk.kind, plural })
 }
 
-/// An object as a store holds it. A part that nests too deeply to be read is missing; the watch goes on.
+/// An object on its way into a store. It stays text until it is its turn: a tree takes many times as much, and a page of a
+/// list has many objects.
 #[derive(Debug, Clone)]
 struct WatchedObject {
     metadata: ObjectMeta,
-    value: Value,
+    text: Box<RawValue>,
+}
+
+/// What a watch has to know of an object. Tenants write the rest, and may nest it deeper than a parser reads.
+#[derive(Deserialize)]
+struct Watched {
+    metadata: WatchedMetadata,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WatchedMetadata {
+    name: Option<String>,
+    namespace: Option<String>,
+    resource_version: Option<String>,
+}
+
+impl WatchedObject {
+    /// The object as a store holds it. A part that nests too deeply to be read is missing; the watch goes on.
+    fn value(&self) -> Value {
+        ForeignObject::read(&self.text).map(|object| object.value).unwrap_or_default()
+    }
 }
 
 impl<'de> Deserialize<'de> for WatchedObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Box::<RawValue>::deserialize(deserializer)?;
-        let ForeignObject { value, .. } = ForeignObject::read(&text).map_err(D::Error::custom)?;
-        let metadata = ObjectMeta::deserialize(&value["metadata"]).map_err(D::Error::custom)?;
-        Ok(Self { metadata, value })
+        let Watched { metadata } = serde_json::from_str(text.get()).map_err(D::Error::custom)?;
+        let WatchedMetadata { name, namespace, resource_version } = metadata;
+        Ok(Self { metadata: ObjectMeta { name, namespace, resource_version, ..ObjectMeta::default() }, text })
     }
 }
 

@@ -18,6 +18,9 @@ use crate::request::{Backoff, ErrorStreak};
 /// The timeout after which a watch restarts, so that a dead connection is noticed.
 const WATCH_SECONDS: u32 = 30;
 
+/// How many objects one page of a list has. All of a page are in memory at a time, and etcd stores 1.5 MiB of each.
+const PAGE: u32 = 20;
+
 /// The events of what is listed and then watched. `report` is called when errors last, and when they end.
 pub(crate) fn watch_with_backoff<K>(
     api: Api<K>,
@@ -27,7 +30,7 @@ pub(crate) fn watch_with_backoff<K>(
 where
     K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
 {
-    let config = config.timeout(WATCH_SECONDS);
+    let config = config.timeout(WATCH_SECONDS).page_size(PAGE);
     with_backoff(move || watcher::watcher(api.clone(), config.clone()), report)
 }
 
@@ -43,8 +46,10 @@ fn with_backoff<K, S: Stream<Item = watcher::Result<Event<K>>>>(
     stream::unfold((events, Backoff::new(), start, report), async |(mut events, mut backoff, start, report)| {
         loop {
             match events.next().await? {
-                // A list begins: that is no success yet.
-                Ok(Event::Init) => return Some((Event::Init, (events, backoff, start, report))),
+                // A list that has begun is no success yet: its next page may fail.
+                Ok(event @ (Event::Init | Event::InitApply(_))) => {
+                    return Some((event, (events, backoff, start, report)));
+                }
                 Ok(event) => {
                     if backoff.reset() == ErrorStreak::Long {
                         report(None);
@@ -94,6 +99,7 @@ pub(crate) async fn notify_on_change(api: Api<PartialObjectMeta<Secret>>, name: 
 #[cfg(test)]
 mod tests {
     use std::cell::{Cell, RefCell};
+    use std::time::Duration;
 
     use super::*;
 
@@ -127,5 +133,25 @@ mod tests {
         let events: Vec<_> = with_backoff(start, report).take(1).collect().await;
         assert!(matches!(events[..], [Event::Apply(())]), "{events:?}");
         assert_eq!(starts.get(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_list_whose_second_page_fails_is_read_again_after_longer_and_longer_waits() {
+        let (starts, reports) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
+        let start = || {
+            let list = |_| [Ok(Event::Init), Ok(Event::InitApply(())), Err(watcher::Error::NoResourceVersion)];
+            stream::iter((0..10).flat_map(list)).chain(stream::pending())
+        };
+        let report = |why: Option<String>| reports.borrow_mut().push(why.is_some());
+        let events = with_backoff(start, report);
+        pin_mut!(events);
+        for _ in 0..8 {
+            assert!(matches!(events.next().await, Some(Event::Init)));
+            starts.borrow_mut().push(tokio::time::Instant::now());
+            assert!(matches!(events.next().await, Some(Event::InitApply(()))));
+        }
+        let waits: Vec<_> = starts.into_inner().windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(waits[4] >= Duration::from_secs(4), "{waits:?}");
+        assert!(reports.borrow().iter().all(|fails| *fails) && !reports.borrow().is_empty(), "{reports:?}");
     }
 }

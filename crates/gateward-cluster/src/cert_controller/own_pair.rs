@@ -7,6 +7,8 @@ use std::time::SystemTime;
 use gateward_certs::CaBundle;
 use gateward_certs::secret::{CA_CRT, SecretData, ServingCertificate};
 
+use crate::injected::InjectedCaBundles;
+
 /// What becomes of the certificate in use.
 pub(super) const STAYS: &str = "the certificate that is in use stays";
 
@@ -28,6 +30,7 @@ pub(super) fn judge(
     data: Option<&SecretData>,
     secret: &str,
     shown: Option<&ServingCertificate>,
+    injected: &InjectedCaBundles,
     now: SystemTime,
 ) -> SecretUpdate {
     let stays = if shown.is_some() { format!("; {STAYS}") } else { String::new() };
@@ -44,6 +47,11 @@ pub(super) fn judge(
     let good = |pair: &ServingCertificate| pair.validity().contains(now);
     if good(shown) && !(good(&pair) && is_verified(&pair, data)) {
         return SecretUpdate::Unusable(format!("Secret {secret} holds a certificate that clients would refuse{stays}"));
+    }
+    // One that fits its own Secret, such as a backup or that of another release, may be signed by a CA that nobody trusts.
+    if good(shown) && injected.would_refuse(&shown.chain(), &pair.chain()) {
+        let why = format!("Secret {secret} holds a certificate that some caBundle doesn't verify{stays}");
+        return SecretUpdate::Unusable(why);
     }
     SecretUpdate::Better(pair)
 }
@@ -76,7 +84,7 @@ mod tests {
     }
 
     fn update(data: Option<&SecretData>, shown: Option<&SecretData>, now: SystemTime) -> SecretUpdate {
-        judge(data, "zoo/otter", shown.map(pair).as_ref(), now)
+        judge(data, "zoo/otter", shown.map(pair).as_ref(), &InjectedCaBundles::default(), now)
     }
 
     #[test]
@@ -102,6 +110,23 @@ mod tests {
             let SecretUpdate::Unusable(note) = update(data, Some(&good), now()) else { panic!("{data:?}") };
             assert!(note.starts_with("Secret zoo/otter") && note.ends_with("that is in use stays"), "{note}");
         }
+    }
+
+    #[test]
+    fn a_certificate_that_some_ca_bundle_does_not_verify_does_not_replace_one_that_all_verify() {
+        let [ours, strangers] = [0, 1].map(|_| ca());
+        let (shown, strange) = (secret(&ours, &ours, TEN_YEARS), secret(&strangers, &strangers, TEN_YEARS));
+        let update = |shown: &SecretData, now, bundles: &[&[&Ca]]| {
+            let pem = |cas: &&[&Ca]| cas.iter().map(|ca| ca.certificate_pem()).collect::<String>().into_bytes();
+            let injected = InjectedCaBundles { bundles: bundles.iter().map(pem).collect(), valid_from: None };
+            judge(Some(&strange), "zoo/otter", Some(&pair(shown)), &injected, now)
+        };
+        let held_back = update(&shown, now(), &[&[&ours, &strangers], &[&ours]]);
+        assert!(matches!(held_back, SecretUpdate::Unusable(why) if why.contains("some caBundle doesn't verify")));
+        assert!(matches!(update(&shown, now(), &[&[&ours, &strangers]]), SecretUpdate::Better(_)));
+        assert!(matches!(update(&shown, now(), &[&[&strangers]]), SecretUpdate::Better(_)), "nobody accepts the other");
+        let (short, later) = (secret(&ours, &ours, Duration::from_mins(1)), now() + Duration::from_hours(1));
+        assert!(matches!(update(&short, later, &[&[&ours]]), SecretUpdate::Better(_)), "the other has ended");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::time::{Instant, SystemTime};
 
 use gateward_certs::secret::{SecretData, ServingCertificate};
-use gateward_certs::{CaBundle, ChainFault, ProvisionMode};
+use gateward_certs::{ChainFault, ProvisionMode};
 use rustls::pki_types::CertificateDer;
 
 use super::own_pair::{STAYS, SecretUpdate};
@@ -61,14 +61,11 @@ impl ProvidedPair<'_> {
     /// Whether API servers that accept the certificate in use accept a new one. Those that refuse the first lose nothing.
     fn acceptance(&self, shown: &[CertificateDer<'static>], new: &[CertificateDer<'static>]) -> Acceptance {
         let Self { injected, now: (_, now), .. } = self;
-        let bundles: Vec<_> = injected.bundles.iter().map(|pem| CaBundle::parse_lossy(pem).0).collect();
-        let verified_now = |bundle: &&CaBundle| bundle.verifies_chain(shown, None);
-        if bundles.iter().filter(verified_now).any(|bundle| !bundle.verifies_chain(new, None)) {
+        if injected.would_refuse(shown, new) {
             return Acceptance::Unverified;
         }
-        let all_accept = bundles.iter().all(|bundle| bundle.verifies_chain(shown, None));
         let settled = injected.valid_from.is_some_and(|from| from <= *now);
-        if all_accept && !settled { Acceptance::Unsettled } else { Acceptance::Verified }
+        if injected.all_accept(shown) && !settled { Acceptance::Unsettled } else { Acceptance::Verified }
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) struct SecretWatcher {
 }
 
 impl SecretWatcher {
-    /// Reads the Secret whenever it changes, and where others write it, whenever a `caBundle` changes.
+    /// Reads the Secret whenever it or a `caBundle` changes.
     pub(super) async fn run(&self, wakeup: &Notify) {
         let mut backoff = Backoff::new();
         let mut status = self.status.status();
@@ -50,9 +50,8 @@ impl SecretWatcher {
                     backoff.reset();
                     let injected = status.borrow_and_update().injected.clone();
                     let wait = self.update(secret.as_ref());
-                    let own = self.provision == Provision::Automatic;
                     let changed = async {
-                        if own || status.wait_for(|status| status.injected != injected).await.is_err() {
+                        if status.wait_for(|status| status.injected != injected).await.is_err() {
                             std::future::pending::<()>().await;
                         }
                     };
@@ -106,10 +105,10 @@ impl SecretWatcher {
     fn judge(&self, data: Option<&SecretData>, faults: &[ChainFault]) -> SecretUpdate {
         let (now, served) = (self.connection.now(), self.status.served.borrow());
         let (mode, secret, shown) = (self.provision.mode(), &self.secret, served.as_ref());
-        if mode == ProvisionMode::Automatic {
-            return judge(data, secret, shown, now);
-        }
         let injected = self.status.injected();
+        if mode == ProvisionMode::Automatic {
+            return judge(data, secret, shown, &injected, now);
+        }
         ProvidedPair { mode, secret, faults, shown, injected: &injected, now: (now, Instant::now()) }.judge(data)
     }
 

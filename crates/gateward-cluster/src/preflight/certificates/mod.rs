@@ -1,5 +1,6 @@
 //! Whether the certificates of the chosen mode are there, or what makes them is.
 
+use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use gateward_certs::secret::CA_CRT;
@@ -20,6 +21,9 @@ use crate::secrets::{ManagedSecret, SecretStore, data, trusted};
 const CHECK: PreflightCheck = PreflightCheck::Certificates;
 const CERT_MANAGER: &str = "cert-manager.io";
 const VERSION: &str = "v1";
+/// The label that names the release of an object:
+/// <https://kubernetes.io/docs/concepts/overview/working-with-objects/common-labels/>.
+const INSTANCE: &str = "app.kubernetes.io/instance";
 
 /// What is there of cert-manager.
 #[derive(Debug, Clone, PartialEq)]
@@ -149,13 +153,13 @@ fn judge_secret(
         Err(why) => return vec![CHECK.not_provable_yet(format!("Secret {name} can't be read: {why}"))],
     };
     match &config.provision {
-        Provision::Automatic => vec![automatic(&name, serving)],
+        Provision::Automatic => vec![automatic(config, &name, serving)],
         Provision::CertManager { ca_bundle, .. } => vec![by_cert_manager(config, serving, ca_bundle, now)],
         Provision::External { ca_bundle } => external(config, serving, ca_bundle, now),
     }
 }
 
-fn automatic(name: &str, serving: Option<&Secret>) -> PreflightResult {
+fn automatic(config: &ControllerConfig, name: &str, serving: Option<&Secret>) -> PreflightResult {
     let Some(serving) = serving else {
         return CHECK.ok(format!("nothing is to be done: the leader makes Secret {name} and its CA"));
     };
@@ -167,6 +171,16 @@ fn automatic(name: &str, serving: Option<&Secret>) -> PreflightResult {
     }
     if serving.immutable == Some(true) {
         return CHECK.failed(format!("Secret {name} is immutable: delete it, and the leader makes another"));
+    }
+    let instance = |labels: &BTreeMap<String, String>| labels.get(INSTANCE).cloned();
+    let other = serving.metadata.labels.as_ref().and_then(instance);
+    if let (Some(other), Some(ours)) = (other, instance(&config.secrets.labels))
+        && other != ours
+    {
+        return CHECK.failed(format!(
+            "Secret {name} is of the release {other}, and each of the two would write its own certificate into it: name \
+             another by webhook.certificateSecret.name"
+        ));
     }
     CHECK.ok(format!("Secret {name} is there: the leader keeps what is valid in it, and replaces the rest"))
 }

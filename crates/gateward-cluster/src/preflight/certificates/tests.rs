@@ -73,6 +73,22 @@ fn in_automatic_mode_a_secret_that_the_leader_cannot_have_is_a_failure() {
 }
 
 #[test]
+fn in_automatic_mode_the_secret_of_another_release_is_a_failure() {
+    let of_release = |name: &str| {
+        let mut secret = pair(&ca(), NAME);
+        secret.metadata.labels = Some([("app.kubernetes.io/instance".to_owned(), name.to_owned())].into());
+        let mut config = planned_by(Provision::Automatic).config;
+        config.secrets.labels = [("app.kubernetes.io/instance".to_owned(), "otter".to_owned())].into();
+        judge_secret(&config, &Ok(Some(secret)), now())
+    };
+    assert_eq!(one(&of_release("otter")).0, Holds);
+    let results = of_release("badger");
+    let (state, text) = one(&results);
+    assert_eq!(state, Failed);
+    assert!(text.starts_with("Secret zoo/webhook-server-cert is of the release badger"), "{text}");
+}
+
+#[test]
 fn an_external_pair_is_held_against_the_bundle_and_the_name_of_the_service() {
     let (ours, theirs) = (ca(), ca());
     let external = |trusted: &Ca| Provision::External { ca_bundle: bundle(trusted) };
