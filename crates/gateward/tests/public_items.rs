@@ -51,7 +51,7 @@ mod conversion {
 }
 
 mod json {
-    use gateward::json::{StrictObjects, decode, patch};
+    use gateward::json::{StrictObjects, decode, inline, patch};
 }
 
 mod local {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use gateward::json::inline;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::service::{
@@ -15,7 +16,7 @@ use crate::parts::{
     TopologyConstraint,
 };
 use crate::pod::{EnvVar, ExtraPodSpec, Probe};
-use crate::wire::{self, inline};
+use crate::wire::{self, Part};
 
 kind! {
     /// One component of an inference graph, deployed on its own.
@@ -43,6 +44,7 @@ pub struct DynamoComponentDeploymentSpec {
 impl<'de> Deserialize<'de> for DynamoComponentDeploymentSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (backend_framework, component) = inline::read(deserializer, "backendFramework")?;
+        let backend_framework = backend_framework.filter(|name: &BackendFramework| !name.is_unset());
         Ok(Self { backend_framework, component })
     }
 }

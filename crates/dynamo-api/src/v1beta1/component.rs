@@ -1,5 +1,6 @@
 //! DynamoComponentDeployment, and what it shares with the components of a graph.
 
+use gateward::json::inline;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::experimental::Experimental;
@@ -10,7 +11,7 @@ use crate::parts::{
     TopologyConstraint,
 };
 use crate::pod::{Container, PodTemplate};
-use crate::wire::{self, inline};
+use crate::wire::{self, Part};
 use crate::{LenientView, Quantity, Raw};
 
 kind! {
@@ -39,6 +40,7 @@ pub struct DynamoComponentDeploymentSpec {
 impl<'de> Deserialize<'de> for DynamoComponentDeploymentSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (backend_framework, component) = inline::read(deserializer, "backendFramework")?;
+        let backend_framework = backend_framework.filter(|name: &BackendFramework| !name.is_unset());
         Ok(Self { backend_framework, component })
     }
 }

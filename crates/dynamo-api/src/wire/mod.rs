@@ -1,7 +1,5 @@
 //! How the types read and write JSON: as the Go types of the API do.
 
-pub mod inline;
-
 use std::collections::BTreeMap;
 
 use gateward::Raw;

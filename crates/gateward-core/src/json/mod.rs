@@ -1,6 +1,7 @@
 //! JSON from outside: read within bounds, compared, patched, and kept as it came.
 
 pub mod decode;
+pub mod inline;
 pub(crate) mod meaning;
 pub(crate) mod members;
 pub(crate) mod nullable;

@@ -21,7 +21,7 @@ use crate::rule::resource::Scope;
 use crate::webhooks::Webhooks;
 use crate::webhooks::declaration::Declaration;
 use crate::webhooks::endpoint::Endpoint;
-use crate::webhooks::registration::{Bootstrap, ReinvocationPolicy, bootstrap_namespaces};
+use crate::webhooks::registration::{ReinvocationPolicy, not_in};
 use crate::wire::operation::Operation;
 use crate::wire::review::Review;
 
@@ -179,14 +179,8 @@ fn webhook(declared: &Declaration, review: Review, installation: &Installation) 
 }
 
 fn namespace_selector(declared: &Declaration, installation: &Installation) -> Option<Value> {
-    let registration = &declared.registration;
-    let bootstrap = match (registration.bootstrap, declared.resource_scope()) {
-        (Bootstrap::LeftOut, Scope::Namespaced) => {
-            bootstrap_namespaces(declared.resource_group(), &installation.namespace)
-        }
-        (Bootstrap::LeftOut, Scope::Cluster) | (Bootstrap::Sent, _) => None,
-    };
-    let own = registration.namespace_selector.clone().into_iter().chain(bootstrap).reduce(LabelSelector::and);
+    let bootstrap = declared.bootstrap_namespaces(&installation.namespace).map(not_in);
+    let own = declared.registration.namespace_selector.clone().into_iter().chain(bootstrap).reduce(LabelSelector::and);
     both(installation.namespace_selector.as_ref(), own)
 }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::rule::cluster::{AccessQuestion, ClusterReader, GroupServed, ListLookup, ListQuery, Lookup, ObjectName};
 use crate::rule::resource::Resource;
+use crate::testing::selected::Selected;
 use crate::webhooks::future::BoxFuture;
 use crate::webhooks::webhook_error::WebhookError;
 
@@ -56,17 +57,15 @@ impl Stored {
     }
 
     fn listed(&self, query: &ListQuery) -> ListLookup {
-        let wanted: Option<Vec<(&str, &str)>> =
-            query.label_selector.split(',').filter(|part| !part.is_empty()).map(|part| part.split_once('=')).collect();
-        let Some(wanted) = wanted else {
-            return ListLookup::Unreadable("a cluster of a test knows selectors of the form key=value only".into());
+        let selected = match Selected::parse(&query.label_selector) {
+            Ok(selected) => selected,
+            Err(why) => return ListLookup::Unreadable(why),
         };
         let is_of_kind = |name: &ObjectName| {
             (&name.group, &name.version, &name.plural) == (&query.group, &query.version, &query.plural)
                 && query.namespace.as_ref().is_none_or(|namespace| name.namespace.as_ref() == Some(namespace))
         };
-        let labels = |object: &Value| wanted.iter().all(|(key, value)| object["metadata"]["labels"][*key] == **value);
-        let found = self.objects.iter().filter(|(name, object)| is_of_kind(name) && labels(object));
+        let found = self.objects.iter().filter(|(name, object)| is_of_kind(name) && selected.is_met(object));
         ListLookup::Found(found.map(|(_, object)| object.clone()).collect())
     }
 }
@@ -130,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_by_labels_that_equal_something() {
+    fn lists_by_labels() {
         let list = |selector: &str| {
             let query = ListQuery { label_selector: selector.into(), ..ListQuery::of::<River>(Some("wales")) };
             block_on(rivers().list(&query))
@@ -140,6 +139,7 @@ mod tests {
         assert_eq!(found[0]["metadata"]["name"], "usk");
         let ListLookup::Found(all) = list("") else { panic!("it is readable") };
         assert_eq!(all.len(), 2);
-        assert!(matches!(list("fish in (trout)"), ListLookup::Unreadable(_)));
+        assert_eq!(list("fish notin (trout)").found().unwrap().len(), 1);
+        assert!(matches!(list("fish~trout"), ListLookup::Unreadable(_)));
     }
 }

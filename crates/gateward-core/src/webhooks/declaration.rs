@@ -13,7 +13,7 @@ use crate::webhooks::dynamic_kind::ANY;
 use crate::webhooks::endpoint::Endpoint;
 use crate::webhooks::error::WebhooksError;
 use crate::webhooks::path_style::{PathStyle, PathSubject};
-use crate::webhooks::registration::Registration;
+use crate::webhooks::registration::{Bootstrap, Registration, is_needed_by_pods};
 use crate::webhooks::subresource::{SCALE, Subresource};
 use crate::wire::operation::Operation;
 use crate::wire::review::Review;
@@ -282,6 +282,16 @@ impl Declaration {
 
     pub(crate) fn resource_scope(&self) -> Scope {
         self.subresource.as_ref().map_or(self.scope, |subresource| subresource.scope)
+    }
+
+    /// The namespaces whose objects are not sent, because the webhook or the network could not come up again if they were:
+    /// `kube-system` and the release's own, for kinds that a Pod needs in order to start.
+    /// [`Webhook::in_every_namespace`](crate::Webhook::in_every_namespace) takes that back.
+    pub fn bootstrap_namespaces<'a>(&self, of_release: &'a str) -> Option<[&'a str; 2]> {
+        let is_left_out = self.registration.bootstrap == Bootstrap::LeftOut
+            && self.resource_scope() == Scope::Namespaced
+            && is_needed_by_pods(self.resource_group());
+        is_left_out.then_some(["kube-system", of_release])
     }
 
     /// The versions of that resource whose requests are sent.

@@ -130,9 +130,13 @@ const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 const OF_PODS: [&str; 6] =
     ["", "apps", "coordination.k8s.io", "discovery.k8s.io", "policy", "rbac.authorization.k8s.io"];
 
-/// The namespaces that are left out for objects of a group: a webhook on Pods that is down would keep its own Pods, and
+/// Whether the start of a Pod can depend on objects of a group. A webhook on Pods that is down would keep its own Pods, and
 /// those of the network, from coming up again.
-pub(crate) fn bootstrap_namespaces(group: &str, release_namespace: &str) -> Option<LabelSelector> {
-    let namespaces = ["kube-system".to_owned(), release_namespace.to_owned()];
-    (group == ANY || OF_PODS.contains(&group)).then(|| label(NAMESPACE_NAME).not_in(namespaces))
+pub(crate) fn is_needed_by_pods(group: &str) -> bool {
+    group == ANY || OF_PODS.contains(&group)
+}
+
+/// All namespaces but these.
+pub(crate) fn not_in(namespaces: [&str; 2]) -> LabelSelector {
+    label(NAMESPACE_NAME).not_in(namespaces.map(str::to_owned))
 }

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use gateward_core::manifest::{FailurePolicy, Installation, label, webhook_configuration, yaml};
 use gateward_core::{
-    CREATE, CREATE_AND_UPDATE, ConversionError, Convert, Endpoint, Issues, Operation, Provenance, ReinvocationPolicy,
-    Request, Resource, Review, Rule, SideEffects, Validator, Verdict, Webhook, Webhooks, WebhooksError, handler,
-    resource,
+    CREATE, CREATE_AND_UPDATE, ConversionError, Convert, Declaration, Endpoint, Issues, Operation, Provenance,
+    ReinvocationPolicy, Request, Resource, Review, Rule, SideEffects, Validator, Verdict, Webhook, Webhooks,
+    WebhooksError, handler, resource,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -554,4 +554,17 @@ fn kinds_that_pods_need_are_not_sent_from_where_the_webhook_itself_starts() {
     let left_out = json!({"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": names});
     assert_eq!(selector(Webhook::new()), json!({"matchExpressions": [left_out]}));
     assert_eq!(selector(Webhook::new().in_every_namespace()), json!(null));
+}
+
+#[test]
+fn who_starts_can_say_what_is_not_sent_from_where() {
+    use k8s_openapi::api::core::v1::Pod;
+    let pods = Webhook::new().validator(|_: &Pod, _: &Request| ());
+    let keepers = Webhook::<Keeper>::new().defaulter(nothing);
+    let webhooks = Webhooks::new().register(pods).register(keepers).register(otters());
+    let left_out = |declared: &Declaration| declared.bootstrap_namespaces("zoo-system");
+    let names = ["kube-system", "zoo-system"];
+    assert_eq!(webhooks.declarations().map(left_out).collect::<Vec<_>>(), [Some(names), None, None]);
+    let everywhere = Webhook::new().validator(|_: &Pod, _: &Request| ()).in_every_namespace();
+    assert_eq!(Webhooks::new().register(everywhere).declarations().find_map(left_out), None);
 }
