@@ -252,7 +252,10 @@ pub trait Operator: Send + Sync + 'static {
 
     /// What works beside the server in a cluster, such as kube `Controller`s; nothing, unless the operator has some. It
     /// starts in each replica once the API server is known, and ends, within the time of the drain, once `shutdown`
-    /// completes. An error ends the server too: a new process does better than half of one.
+    /// completes. An error ends the server too, which drains first: a new process does better than half of one.
+    ///
+    /// After a panic, such as one of `reconcile`, this is called anew, after a pause that grows up to a minute, and the
+    /// webhooks answer all the while: an object that makes a controller panic does so in each replica.
     #[cfg(feature = "cluster")]
     fn controllers(
         &self,

@@ -2,16 +2,19 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+use std::future::pending;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use gateward::config::{Config, HttpVersions, ListenAddress, Listeners, MetricsAccess};
 use gateward::prelude::*;
 use gateward::testing::Stored;
 use gateward::{
-    CertResolver, Client, ClusterReader, Drain, Identity, Limits, Metrics, Readiness, Release, Server, ServerError,
+    CertResolver, Client, ClusterReader, ControllersError, Drain, Identity, Limits, Metrics, Operator, Readiness,
+    Release, Server, ServerError, ShutdownSignal,
 };
 use gateward_certs::{Ca, CommonName, IssuedCertificate, ServerNames, SystemKeys, TEN_YEARS, Validity};
 use http_body_util::{BodyExt as _, Full};
@@ -20,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio_rustls::TlsConnector;
 use tower_service::Service as _;
 
@@ -132,6 +135,11 @@ fn free_ports() -> Listeners {
         metrics_access: MetricsAccess::Open,
         http: HttpVersions::Http1,
     }
+}
+
+/// A client whose API server never answers.
+fn nobody() -> Client {
+    Client::try_from(kube::Config::new("http://127.0.0.1:1".parse().unwrap())).unwrap()
 }
 
 fn at_once() -> Drain {
@@ -277,8 +285,7 @@ async fn reviews_are_counted_into_the_metrics_of_the_caller() {
 async fn a_release_is_set_up_as_the_caller_says_and_waits_for_its_certificate() {
     let release = Release { name: "otters".into(), namespace: "zoo".into() };
     let config = Config { listeners: free_ports(), ..Config::of_release(&release, "otters").unwrap() };
-    let nobody = Client::try_from(kube::Config::new("http://127.0.0.1:1".parse().unwrap())).unwrap();
-    let builder = Server::builder(otters()).client(nobody).release("otters", "zoo").config(config).drain(at_once());
+    let builder = Server::builder(otters()).client(nobody()).release("otters", "zoo").config(config).drain(at_once());
     let server = builder.start().await.unwrap();
     assert!(server.address().ip().is_loopback(), "the usual is all addresses");
     let health = server.health_address();
@@ -286,6 +293,106 @@ async fn a_release_is_set_up_as_the_caller_says_and_waits_for_its_certificate() 
     let running = tokio::spawn(server.run_until(async { drop(ended.await) }));
     let page = readiness_at(health).await;
     assert!(page.starts_with("HTTP/1.1 503") && page.contains("[-]certificate "), "{page}");
+    drop(end);
+    running.await.unwrap().unwrap();
+}
+
+/// Webhooks with controllers beside them.
+struct Tended<C> {
+    webhooks: Webhooks,
+    controllers: C,
+}
+
+impl<C, F> Operator for Tended<C>
+where
+    C: Fn(ShutdownSignal) -> F + Send + Sync + 'static,
+    F: Future<Output = Result<(), ControllersError>> + Send,
+{
+    fn webhooks(&self) -> &Webhooks {
+        &self.webhooks
+    }
+
+    fn controllers(
+        &self,
+        _: Client,
+        shutdown: ShutdownSignal,
+    ) -> impl Future<Output = Result<(), ControllersError>> + Send {
+        (self.controllers)(shutdown)
+    }
+}
+
+/// A server of an operator with controllers, and the pair that it shows.
+async fn tended(operator: impl Operator) -> (Server<impl Operator>, Pair) {
+    let (pair, resolver) = (Pair::new(), CertResolver::empty());
+    resolver.set(Identity::try_from(&pair.leaf).unwrap());
+    let builder = Server::builder(operator).certificates(resolver).client(nobody()).drain(at_once());
+    (builder.listeners(free_ports()).start().await.unwrap(), pair)
+}
+
+/// Allows once it is told to.
+#[derive(Clone, Default)]
+struct Held {
+    begun: Arc<Notify>,
+    told: Arc<Notify>,
+}
+
+#[handler]
+impl Validator<Otter> for Held {
+    async fn create(&self, _: &Otter, _: &Request) -> Verdict {
+        self.begun.notify_one();
+        self.told.notified().await;
+        Verdict::allow()
+    }
+}
+
+#[tokio::test]
+async fn controllers_that_fail_end_the_server_once_reviews_in_flight_are_answered() {
+    let held = Held::default();
+    let webhooks = Webhooks::new().register(Webhook::<Otter>::new().validator(held.clone()).on([Create]));
+    let begun = Arc::clone(&held.begun);
+    let controllers = move |_: ShutdownSignal| {
+        let begun = Arc::clone(&begun);
+        async move {
+            begun.notified().await;
+            Err(ControllersError::from("no such kind"))
+        }
+    };
+    let (server, pair) = tended(Tended { webhooks, controllers }).await;
+    let (address, health) = (server.address(), server.health_address());
+    let running = tokio::spawn(server.run_until(pending()));
+    until("it is ready", async || readiness_at(health).await.starts_with("HTTP/1.1 200")).await;
+
+    let stream = pair.connect(address).await.unwrap();
+    let asking = tokio::spawn(async move { ask(stream, &posted(&review(1))).await });
+    until("readiness fails", async || readiness_at(health).await.starts_with("HTTP/1.1 503")).await;
+    held.told.notify_one();
+    let answer = asking.await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("\"allowed\":true"), "{answer}");
+    let error = running.await.unwrap().unwrap_err();
+    assert_eq!(error.to_string(), "the operator's controllers have ended: no such kind");
+}
+
+#[tokio::test]
+async fn controllers_that_panic_start_anew_and_the_server_stays_ready_and_answers() {
+    let starts = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&starts);
+    let controllers = move |shutdown: ShutdownSignal| {
+        let before = counted.fetch_add(1, Ordering::Relaxed);
+        async move {
+            assert!(before > 0, "the first ones panic");
+            shutdown.await;
+            Ok(())
+        }
+    };
+    let (server, pair) = tended(Tended { webhooks: otters(), controllers }).await;
+    let (address, health) = (server.address(), server.health_address());
+    let (end, ended) = oneshot::channel::<()>();
+    let running = tokio::spawn(server.run_until(async { drop(ended.await) }));
+    until("they start anew", async || starts.load(Ordering::Relaxed) == 2).await;
+    let page = readiness_at(health).await;
+    assert!(page.starts_with("HTTP/1.1 200") && page.contains("[!]controllers: panics so far: 1;"), "{page}");
+    let answer = ask(pair.connect(address).await.unwrap(), &posted(&review(0))).await;
+    assert!(answer.contains("an otter needs fish"), "{answer}");
     drop(end);
     running.await.unwrap().unwrap();
 }

@@ -74,18 +74,16 @@ impl<P: Operator> GivenCertificate<P> {
             keep_stores(&mut tasks, operator.webhooks(), &connection.client(), Some(&listening.readiness));
         }
         let mut controllers = match &connection {
-            Some(connection) => Controllers::start(operator.as_ref(), connection.client()),
+            Some(connection) => Controllers::start(operator.as_ref(), connection.client(), &listening.readiness),
             None => Controllers::none(),
         };
         let learning = learn(operator.as_ref(), &given, connection, &listening, &answerable);
-        tokio::select! {
-            contradiction = learning => {
-                controllers.stop().await;
-                Err(ServerError::Contradiction(contradiction))
-            }
+        let ended = tokio::select! {
+            contradiction = learning => Err(ServerError::Contradiction(contradiction)),
             error = controllers.failure() => Err(ServerError::Controllers(error)),
-            drain = shutdown.wait() => Ok(stop(listening, controllers.stop(), drain, shutdown).await),
-        }
+            drain = shutdown.wait() => Ok(drain),
+        };
+        stop(listening, controllers.stop(), ended, shutdown).await
     }
 }
 

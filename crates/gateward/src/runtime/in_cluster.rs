@@ -1,9 +1,11 @@
 //! A server whose certificates its own controller keeps, from the start to the end.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use gateward_cluster::{ApiReader, CertController, Connection, ControllerConfig, restart_on_panic};
+use gateward_core::{Declaration, Webhooks};
 use gateward_server::{Drained, InjectedTrust, WaitGuard};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -62,6 +64,7 @@ impl<P: Operator> InCluster<P> {
     ) -> Result<Self, ServerError> {
         let PodEnvironment { pod, namespace, ip, instance, .. } = &app.given.pod_environment;
         tracing::info!(target: TARGET, pod, namespace, %ip, release = instance, "starting in a cluster");
+        say_what_is_left_out(app.operator.webhooks(), namespace);
         let waiting = settings.readiness.wait_for("cluster", "the way to the API server");
         let listening = BoundListeners::start(&app.operator, settings).await?;
         Ok(Self { app, listening, connection, waiting })
@@ -74,7 +77,7 @@ impl<P: Operator> InCluster<P> {
         let Self { app, listening, connection, waiting } = self;
         let connection = tokio::select! {
             connection = connected(&app, connection, waiting) => connection,
-            drain = shutdown.wait() => return Ok(stop(listening, async {}, drain, shutdown).await),
+            drain = shutdown.wait() => return stop(listening, async {}, Ok(drain), shutdown).await,
         };
         let running = RunningApp::start(&app, &listening, &connection).await?;
         let learning = FactsPoller {
@@ -84,26 +87,29 @@ impl<P: Operator> InCluster<P> {
             present: listening.present.clone(),
             readiness: listening.readiness.clone(),
         };
-        let mut controllers = Controllers::start(app.operator.as_ref(), connection.client());
-        tokio::select! {
-            contradiction = learning.go_on(&running.answerable) => {
-                tokio::join!(give_back(running.controller), controllers.stop());
-                Err(ServerError::Contradiction(contradiction))
-            }
-            error = controllers.failure() => {
-                give_back(running.controller).await;
-                Err(ServerError::Controllers(error))
-            }
-            drain = shutdown.wait() => {
-                let RunningApp { controller, answerable, metrics, tasks } = running;
-                // What works beside the listeners goes on until all is answered.
-                let _beside = (answerable, metrics, tasks);
-                let ending = async {
-                    tokio::join!(give_back(controller), controllers.stop());
-                };
-                Ok(stop(listening, ending, drain, shutdown).await)
-            }
-        }
+        let mut controllers = Controllers::start(app.operator.as_ref(), connection.client(), &listening.readiness);
+        let ended = tokio::select! {
+            contradiction = learning.go_on(&running.answerable) => Err(ServerError::Contradiction(contradiction)),
+            error = controllers.failure() => Err(ServerError::Controllers(error)),
+            drain = shutdown.wait() => Ok(drain),
+        };
+        let RunningApp { controller, answerable, metrics, tasks } = running;
+        // What works beside the listeners goes on until all is answered.
+        let _beside = (answerable, metrics, tasks);
+        let ending = async {
+            tokio::join!(give_back(controller), controllers.stop());
+        };
+        stop(listening, ending, ended, shutdown).await
+    }
+}
+
+/// Says which resources are not judged in some namespaces, though no selector of their author's leaves those out.
+fn say_what_is_left_out(webhooks: &Webhooks, namespace: &str) {
+    let left_out = webhooks.declarations().filter(|declared| declared.bootstrap_namespaces(namespace).is_some());
+    let resources: BTreeSet<_> = left_out.map(Declaration::resource_name).collect();
+    if !resources.is_empty() {
+        let resources = resources.into_iter().collect::<Vec<_>>().join(" ");
+        tracing::info!(target: TARGET, resources, "not judged in kube-system and {namespace}, so that Pods can start");
     }
 }
 

@@ -11,6 +11,11 @@ pub(crate) trait Shutdown: Send {
     /// Waits until the server is to end, and says how it drains.
     fn wait(&mut self) -> impl Future<Output = Drain> + Send;
 
+    /// How a server drains that ends by itself.
+    fn drain(&self) -> Drain {
+        Drain::default()
+    }
+
     /// The words that the end is to come sooner.
     fn hurries(self) -> impl Stream<Item = ()> + Send;
 }
@@ -30,6 +35,10 @@ impl<F: Future<Output = ()> + Send> Until<F> {
 impl<F: Future<Output = ()> + Send> Shutdown for Until<F> {
     async fn wait(&mut self) -> Drain {
         self.end.as_mut().await;
+        self.drain
+    }
+
+    fn drain(&self) -> Drain {
         self.drain
     }
 
