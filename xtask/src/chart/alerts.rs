@@ -58,10 +58,10 @@ const ALERTS: [Alert; 10] = [
     Alert {
         name: "GatewardNoInjectionTarget",
         severity: Severity::Warning,
-        expr: "max by (namespace) (gateward_ca_injection_targets{RELEASE,state='matched'}) == 0",
+        expr: "max by (namespace) (gateward_ca_injection_targets{RELEASE,state='matched'}) == 0 or max by (namespace) (gateward_ca_injection_targets{RELEASE,state='absent'}) > 0",
         hold: "10m",
-        summary: "No webhook configuration calls the webhooks.",
-        description: "The release in namespace {{ $labels.namespace }} finds no webhook configuration and no CRD of its own, so that nothing is validated.",
+        summary: "Webhook configurations or CRDs are absent.",
+        description: "The release in namespace {{ $labels.namespace }} doesn't find each of its webhook configurations and CRDs. What an absent one would send is not validated.",
     },
     Alert {
         name: "GatewardRotationStuck",
@@ -74,10 +74,10 @@ const ALERTS: [Alert; 10] = [
     Alert {
         name: "GatewardNoLeader",
         severity: Severity::Warning,
-        expr: "max by (namespace) (gateward_leader{RELEASE}) == 0",
+        expr: "max by (namespace) (gateward_leader{RELEASE}) == 0 or absent(gateward_leader{RELEASE})",
         hold: "5m",
-        summary: "No replica writes certificates and caBundles.",
-        description: "No replica of the release in namespace {{ $labels.namespace }} holds the lease. Reviews are answered, but nothing is renewed and nothing restored.",
+        summary: "No replica writes certificates and caBundles, or none shows metrics.",
+        description: "No replica of the release in namespace {{ $labels.namespace }} holds the lease, so that nothing is renewed and nothing restored; or Prometheus reads the metrics of none, and no other alert can fire.",
     },
     Alert {
         name: "GatewardReviewsShed",

@@ -8,6 +8,8 @@ use super::metrics::METRIC_PREFIXES;
 
 /// What is chosen at the head of the dashboard.
 const SELECTED: &str = r#"namespace=~"$namespace",job=~"$job""#;
+/// The same of series whose `namespace` isn't that of the release.
+const SELECTED_BY_JOB: &str = r#"job=~"$job""#;
 
 /// Width and height of a panel; a row has room for 24.
 const PANEL: (usize, usize) = (8, 8);
@@ -94,25 +96,26 @@ fn panel(id: usize, family: &MetricFamily, place: &Value) -> Value {
 /// The queries of a panel, and how each is named in the legend.
 fn queries(family: &MetricFamily, name: &str) -> Vec<(String, String)> {
     let labels: Vec<&str> = family.labels.iter().map(|label| label.name).collect();
+    let selected = if labels.contains(&"namespace") { SELECTED_BY_JOB } else { SELECTED };
     let legend: Vec<String> = labels.iter().map(|label| format!("{{{{{label}}}}}")).collect();
     let legend = legend.join(" ");
     let of_all =
         |labels: &[&str]| if labels.is_empty() { String::new() } else { format!(" by ({})", labels.join(", ")) };
     match family.kind {
         MetricKind::Counter => {
-            vec![(format!("sum{} (rate({name}{{{SELECTED}}}[$__rate_interval]))", of_all(&labels)), legend)]
+            vec![(format!("sum{} (rate({name}{{{selected}}}[$__rate_interval]))", of_all(&labels)), legend)]
         }
         MetricKind::Gauge if name.ends_with("_timestamp_seconds") => {
-            vec![(format!("min{} ({name}{{{SELECTED}}}) - time()", of_all(&labels)), legend)]
+            vec![(format!("min{} ({name}{{{selected}}}) - time()", of_all(&labels)), legend)]
         }
         // Replicas say the same of a cluster, and each something of itself.
         MetricKind::Gauge => {
             let over = if family.scope == MetricScope::Cluster { "max" } else { "sum" };
-            vec![(format!("{over}{} ({name}{{{SELECTED}}})", of_all(&labels)), legend)]
+            vec![(format!("{over}{} ({name}{{{selected}}})", of_all(&labels)), legend)]
         }
         MetricKind::Histogram => {
             let buckets = of_all(&[&labels[..], &["le"]].concat());
-            let rate = format!("sum{buckets} (rate({name}_bucket{{{SELECTED}}}[$__rate_interval]))");
+            let rate = format!("sum{buckets} (rate({name}_bucket{{{selected}}}[$__rate_interval]))");
             let quantile = |share: &str| (format!("histogram_quantile({share}, {rate})"), format!("{share} {legend}"));
             vec![quantile("0.5"), quantile("0.99")]
         }
@@ -172,5 +175,9 @@ mod tests {
         );
         assert_eq!(query("gateward_leader"), format!("max (gateward_leader{{{selected}}})"));
         assert!(query("gateward_certificate_expiry_timestamp_seconds").ends_with(" - time()"));
+        let of_a_namespace =
+            FAMILIES.iter().filter(|family| family.labels.iter().any(|label| label.name == "namespace"));
+        let queries: Vec<_> = of_a_namespace.map(|family| query(&family.exposed_name(METRIC_PREFIXES))).collect();
+        assert!(!queries.is_empty() && queries.iter().all(|query| query.contains("{job=~")), "{queries:?}");
     }
 }

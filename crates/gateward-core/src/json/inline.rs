@@ -69,9 +69,9 @@ impl<'de, M: Deserialize<'de>, T: Deserialize<'de>> Visitor<'de> for Both<M, T> 
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
         let mut member = None;
-        let others = Others { map, name: self.name, member: &mut member };
+        let others = Others { map, name: self.name, member: &mut member, is_read: false };
         let rest = T::deserialize(MapAccessDeserializer::new(others))?;
-        Ok((member.flatten(), rest))
+        Ok((member, rest))
     }
 }
 
@@ -79,8 +79,9 @@ impl<'de, M: Deserialize<'de>, T: Deserialize<'de>> Visitor<'de> for Both<M, T> 
 struct Others<'a, A, M> {
     map: A,
     name: &'static str,
-    /// `Some(None)` where it was `null`.
-    member: &'a mut Option<Option<M>>,
+    member: &'a mut Option<M>,
+    /// Also where it was `null`.
+    is_read: bool,
 }
 
 impl<'de, A: MapAccess<'de>, M: Deserialize<'de>> MapAccess<'de> for Others<'_, A, M> {
@@ -92,8 +93,8 @@ impl<'de, A: MapAccess<'de>, M: Deserialize<'de>> MapAccess<'de> for Others<'_, 
             match self.map.next_key_seed(Key { name: self.name, seed: &mut seed })? {
                 None => return Ok(None),
                 Some(Some(key)) => return Ok(Some(key)),
-                Some(None) if self.member.is_some() => return Err(A::Error::duplicate_field(self.name)),
-                Some(None) => *self.member = Some(self.map.next_value()?),
+                Some(None) if self.is_read => return Err(A::Error::duplicate_field(self.name)),
+                Some(None) => (*self.member, self.is_read) = (self.map.next_value()?, true),
             }
         }
     }

@@ -24,6 +24,7 @@ pub fn tests() -> Vec<Test> {
         the_server_is_told_the_version_of_the_dynamo_operator,
         no_cpu_is_denied_to_the_server,
         the_monitor_verifies_the_certificate_of_the_webhooks,
+        the_monitor_takes_the_ca_from_the_bundle_where_cert_manager_provides_the_certificate,
         a_pod_goes_only_when_another_is_there,
         labels_by_which_pods_are_found_cannot_be_changed,
         a_release_that_installs_no_crds_may_not_create_any,
@@ -183,8 +184,13 @@ async fn only_what_is_needed_gets_through_the_network_policy(sandbox: Sandbox) {
     let spec = &the(&objects, "NetworkPolicy")["spec"];
     assert_eq!(spec["podSelector"]["matchLabels"], found_by());
     assert_eq!(spec["policyTypes"], json!(["Ingress"]));
-    let port = |port: u16| json!({"port": port, "protocol": "TCP"});
-    let wanted = json!([{"ports": [port(10250)]}, {"ports": [port(8081)]}, {"ports": [port(8080)], "from": [peer]}]);
+    let port = |port: Value| json!({"port": port, "protocol": "TCP"});
+    // The numbers of two releases differ while Pods are replaced; the name is that of the Pod at hand.
+    let wanted = json!([
+        {"ports": [port("webhook-server".into())]},
+        {"ports": [port(8081.into())]},
+        {"ports": [port(8080.into())], "from": [peer]},
+    ]);
     assert_eq!(spec["ingress"], wanted);
     assert_eq!(configuration(&objects)["server"]["webhook"]["port"], 10250);
 }
@@ -198,12 +204,12 @@ async fn each_port_is_open_to_those_alone_who_are_named(sandbox: Sandbox) {
     let installation = Installation::of(&json!({"networkPolicy": policy}));
     let objects = installation.objects(sandbox.bed());
     let block = |cidr: &str| json!({"ipBlock": {"cidr": cidr}});
-    let port = |port: u16| json!([{"port": port, "protocol": "TCP"}]);
+    let port = |port: Value| json!([{"port": port, "protocol": "TCP"}]);
     let ourselves = json!({"podSelector": {"matchLabels": found_by()}});
     let wanted = json!([
-        {"ports": port(9443), "from": [block("10.0.0.1/32"), block("fd00::1/128"), ourselves]},
-        {"ports": port(8081), "from": [block("10.0.0.0/8")]},
-        {"ports": port(8080), "from": [peer]},
+        {"ports": port("webhook-server".into()), "from": [block("10.0.0.1/32"), block("fd00::1/128"), ourselves]},
+        {"ports": port(8081.into()), "from": [block("10.0.0.0/8")]},
+        {"ports": port(8080.into()), "from": [peer]},
     ]);
     assert_eq!(the(&objects, "NetworkPolicy")["spec"]["ingress"], wanted);
     let notes = |installation: Installation| {
@@ -265,6 +271,24 @@ async fn the_monitor_verifies_the_certificate_of_the_webhooks(sandbox: Sandbox) 
     let found: Vec<_> = of_kind(&objects, "Service").into_iter().filter(selected).collect();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0]["spec"]["ports"][0]["name"], endpoint["port"]);
+}
+
+/// Some issuers write no CA into the Secret of the certificate.
+async fn the_monitor_takes_the_ca_from_the_bundle_where_cert_manager_provides_the_certificate(sandbox: Sandbox) {
+    let monitor = |inject: &str| {
+        let webhook = json!({"certManager": {"enabled": true, "injectFrom": inject}});
+        let service = json!({"enabled": true, "monitorLabels": {"release": "kube-prometheus-stack"}});
+        let installation = Installation::of(&json!({"metricsService": service, "webhook": webhook}));
+        the(&installation.objects(sandbox.bed()), "ServiceMonitor").clone()
+    };
+    for (inject, secret) in [("secret", "webhook-server-cert-bundle"), ("certificate", "webhook-server-cert")] {
+        let monitor = monitor(inject);
+        let wanted = json!({"secret": {"name": secret, "key": "ca.crt"}});
+        assert_eq!(monitor["spec"]["endpoints"][0]["tlsConfig"]["ca"], wanted);
+        let labels = &monitor["metadata"]["labels"];
+        assert_eq!(labels["release"], "kube-prometheus-stack");
+        assert_eq!(labels["app.kubernetes.io/name"], "dynamo-operator");
+    }
 }
 
 async fn a_pod_goes_only_when_another_is_there(sandbox: Sandbox) {

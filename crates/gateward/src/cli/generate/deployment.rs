@@ -20,7 +20,7 @@ const FILE: &str = "config.yaml";
 pub(super) const CHECKSUM: &str = "checksum/config";
 
 /// The name of the port of the webhooks.
-const PORT: &str = "webhook-server";
+pub(super) const PORT: &str = "webhook-server";
 
 #[derive(Debug, Args)]
 pub(super) struct DeploymentArguments {

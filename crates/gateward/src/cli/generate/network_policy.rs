@@ -7,6 +7,7 @@ use std::str::FromStr;
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::deployment::PORT;
 use crate::cli::planned::source;
 use crate::operator::{Operator, Release};
 
@@ -70,7 +71,8 @@ pub(crate) fn object<P: Operator>(
     let readers = arguments.metrics_namespaces.iter().map(|name| in_namespace(name)).collect();
     let listeners = &config.listeners;
     let rules = [
-        rule(listeners.webhooks.port, callers),
+        // By its name, so that Pods of a release with another port are reached too while they are replaced.
+        rule(PORT, callers),
         rule(listeners.health.port, blocks(&arguments.nodes)),
         rule(listeners.metrics.port, readers),
     ];
@@ -87,8 +89,8 @@ fn in_namespace(name: &str) -> Value {
 }
 
 /// Who may reach a port: these, or everybody where there is none.
-fn rule(port: u16, from: Vec<Value>) -> Value {
-    let mut rule = json!({"ports": [{"port": port, "protocol": "TCP"}]});
+fn rule(port: impl Into<Value>, from: Vec<Value>) -> Value {
+    let mut rule = json!({"ports": [{"port": port.into(), "protocol": "TCP"}]});
     if !from.is_empty() {
         rule["from"] = from.into();
     }

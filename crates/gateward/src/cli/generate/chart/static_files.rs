@@ -52,7 +52,6 @@ fn complete(text: &str, chart: &ChartSource, workloads: &Workloads) -> String {
             ("ca-secret", &placed(&names.ca_secret)),
             ("bundle-secret", &placed(&names.bundle_secret)),
             ("ca-name", &chart.config.certificates.ca_name),
-            ("webhooks-port", &listeners.webhooks.port.to_string()),
             ("health-port", &listeners.health.port.to_string()),
             ("metrics-port", &listeners.metrics.port.to_string()),
             ("command", chart.names.command),

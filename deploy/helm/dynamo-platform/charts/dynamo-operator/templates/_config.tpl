@@ -79,7 +79,7 @@ namespace:
 {{- $grove := default dict ((.Values.global).grove) -}}
 {{- if or $grove.enabled $grove.install -}}
 true
-{{- else if hasKey $grove "enabled" -}}
+{{- else if kindIs "bool" $grove.enabled -}}
 false
 {{- end -}}
 {{- end -}}

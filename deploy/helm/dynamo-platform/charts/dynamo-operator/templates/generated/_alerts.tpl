@@ -22,10 +22,10 @@ groups:
       severity: critical
   - alert: GatewardNoInjectionTarget
     annotations:
-      description: The release in namespace {{`{{ $labels.namespace }}`}} finds no webhook configuration and no CRD of its own, so that nothing is validated.
+      description: The release in namespace {{`{{ $labels.namespace }}`}} doesn't find each of its webhook configurations and CRDs. What an absent one would send is not validated.
       runbook_url: https://github.com/gateward/gateward/blob/main/docs/troubleshooting.md#gatewardnoinjectiontarget
-      summary: No webhook configuration calls the webhooks.
-    expr: max by (namespace) (gateward_ca_injection_targets{ {{ include "dynamo-operator.metricsSelector" . }} ,state='matched'}) == 0
+      summary: Webhook configurations or CRDs are absent.
+    expr: max by (namespace) (gateward_ca_injection_targets{ {{ include "dynamo-operator.metricsSelector" . }} ,state='matched'}) == 0 or max by (namespace) (gateward_ca_injection_targets{ {{ include "dynamo-operator.metricsSelector" . }} ,state='absent'}) > 0
     for: 10m
     labels:
       severity: warning
@@ -40,10 +40,10 @@ groups:
       severity: warning
   - alert: GatewardNoLeader
     annotations:
-      description: No replica of the release in namespace {{`{{ $labels.namespace }}`}} holds the lease. Reviews are answered, but nothing is renewed and nothing restored.
+      description: No replica of the release in namespace {{`{{ $labels.namespace }}`}} holds the lease, so that nothing is renewed and nothing restored; or Prometheus reads the metrics of none, and no other alert can fire.
       runbook_url: https://github.com/gateward/gateward/blob/main/docs/troubleshooting.md#gatewardnoleader
-      summary: No replica writes certificates and caBundles.
-    expr: max by (namespace) (gateward_leader{ {{ include "dynamo-operator.metricsSelector" . }} }) == 0
+      summary: No replica writes certificates and caBundles, or none shows metrics.
+    expr: max by (namespace) (gateward_leader{ {{ include "dynamo-operator.metricsSelector" . }} }) == 0 or absent(gateward_leader{ {{ include "dynamo-operator.metricsSelector" . }} })
     for: 5m
     labels:
       severity: warning
