@@ -1,11 +1,12 @@
 //! Whether what is declared of the subresource `scale` goes with the CRDs.
 
-use gateward_core::{Crd, Declaration, Operation, Review, Webhooks, WebhooksError};
+use gateward_core::{Declaration, Operation, Review, Webhooks, WebhooksError};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
 
 use crate::crds;
+use crate::operator::Operator;
 
 /// A CRD, as far as scaling goes. Its schemas are most of it: `S` is [`IgnoredAny`] where they aren't needed.
 #[derive(Deserialize)]
@@ -15,8 +16,16 @@ struct ScalableCrd<S> {
 
 #[derive(Deserialize)]
 struct ScalableSpec<S> {
+    #[serde(default)]
+    group: String,
+    names: ScalableNames,
     #[serde(default = "Vec::new")]
     versions: Vec<ScalableVersion<S>>,
+}
+
+#[derive(Deserialize)]
+struct ScalableNames {
+    kind: String,
 }
 
 #[derive(Deserialize)]
@@ -27,30 +36,45 @@ struct ScalableVersion<S> {
     schema: Option<S>,
 }
 
-/// What becomes of each kind's scale is said where its CRD has one, and `.scale` writes what the API server does.
-pub(crate) fn check(webhooks: &Webhooks) -> Result<(), WebhooksError> {
-    let mut of_kinds =
-        webhooks.declarations().filter(|declared| declared.entry.is_none() && declared.subresource.is_none());
-    of_kinds.find_map(|declared| problem(webhooks, declared)).map_or(Ok(()), Err)
+impl<S> ScalableVersion<S> {
+    /// Where the API server writes the number of replicas.
+    fn replicas_path(&self) -> Option<&str> {
+        self.subresources.pointer("/scale/specReplicasPath").and_then(Value::as_str)
+    }
 }
 
-fn problem(webhooks: &Webhooks, declared: &Declaration) -> Option<WebhooksError> {
+/// What becomes of each kind's scale is said where its CRD has one, and `.scale` writes what the API server does.
+pub(crate) fn check(operator: &impl Operator) -> Result<(), WebhooksError> {
+    let mut of_kinds = operator
+        .webhooks()
+        .declarations()
+        .filter(|declared| declared.entry.is_none() && declared.subresource.is_none());
+    of_kinds.find_map(|declared| problem(operator, declared)).map_or(Ok(()), Err)
+}
+
+fn problem(operator: &impl Operator, declared: &Declaration) -> Option<WebhooksError> {
+    let webhooks = operator.webhooks();
     let is_silent = declared.leaves_scale_open() && judges_updates(webhooks, declared);
     if !is_silent && !declared.judges_scale() {
         return None;
     }
-    let (crd, name) = (declared.crd.as_ref()?, &declared.hub.version);
-    let ScalableVersion { subresources, .. } = version::<IgnoredAny>(crd, name)?;
     let kind = declared.hub.to_string();
-    let Some(path) = subresources.pointer("/scale/specReplicasPath").and_then(Value::as_str) else {
-        return declared.judges_scale().then_some(WebhooksError::ScaleOfNothing { kind });
-    };
+    let versions = versions::<IgnoredAny>(operator, declared);
+    let is_hub = |version: &&ScalableVersion<_>| version.name == declared.hub.version;
+    let of_hub = versions.iter().find(is_hub).and_then(ScalableVersion::replicas_path);
     if is_silent {
+        // What is scaled in one version is the object of all.
+        let path = of_hub.or_else(|| versions.iter().find_map(ScalableVersion::replicas_path))?;
         let judged = webhooks.declarations().filter_map(|other| other.subresource.as_ref());
         let is_judged = judged.filter(|part| part.name == "scale").any(|part| part.of.same_kind(&declared.hub));
         return (!is_judged).then(|| WebhooksError::SilentScale { kind, path: path.into() });
     }
-    let schema: Value = version(crd, name)?.schema?;
+    let Some(path) = of_hub else {
+        let is_scaled = versions.is_empty() || versions.iter().any(|version| version.replicas_path().is_some());
+        return (!is_scaled).then_some(WebhooksError::ScaleOfNothing { kind });
+    };
+    let mut schemas = self::versions::<Value>(operator, declared).into_iter();
+    let schema = schemas.find(|version| version.name == declared.hub.version)?.schema?;
     let is_elsewhere = writes(webhooks, declared, &schema, path) == Some(false);
     is_elsewhere.then(|| WebhooksError::ScaleElsewhere { kind, path: path.into() })
 }
@@ -61,9 +85,12 @@ fn judges_updates(webhooks: &Webhooks, declared: &Declaration) -> bool {
     entries.any(|entry| entry.operations(Review::Validate).contains(&Operation::Update))
 }
 
-fn version<S: DeserializeOwned>(crd: &Crd, name: &str) -> Option<ScalableVersion<S>> {
-    let crds: Vec<ScalableCrd<S>> = crds::read(crd).ok()?;
-    crds.into_iter().flat_map(|crd| crd.spec.versions).find(|version| version.name == name)
+/// The versions of a kind, by the CRD that is given with it or by one of the operator's; none where it has none.
+fn versions<S: DeserializeOwned>(operator: &impl Operator, declared: &Declaration) -> Vec<ScalableVersion<S>> {
+    let crds = declared.crd.clone().map_or_else(|| operator.crds(), |crd| vec![crd]);
+    let crds = crds.iter().flat_map(|crd| crds::read::<ScalableCrd<S>>(crd).unwrap_or_default());
+    let is_of_kind = |spec: &ScalableSpec<S>| spec.group == declared.hub.group && spec.names.kind == declared.hub.kind;
+    crds.map(|crd| crd.spec).find(is_of_kind).map(|spec| spec.versions).unwrap_or_default()
 }
 
 /// Whether `.scale` writes the number at `path`; `None` where no object is known that its type reads.
@@ -104,7 +131,7 @@ fn least(schema: &Value, path: &[&str]) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use gateward_core::{Request, Verdict, Webhook, resource};
+    use gateward_core::{Crd, Request, Verdict, Webhook, resource};
 
     use super::*;
 
@@ -198,6 +225,40 @@ spec:
             let otters = otters().crd(format!("{without_schema}{schema}"));
             assert_eq!(found(otters.scale(|_, _| ())), Ok(()));
         }
+    }
+
+    /// An operator whose CRDs aren't given with its kinds.
+    struct Zoo(Webhooks);
+
+    impl Operator for Zoo {
+        fn webhooks(&self) -> &Webhooks {
+            &self.0
+        }
+
+        fn crds(&self) -> Vec<Crd> {
+            let of_another = CRD.replace("Otter", "Beaver").replace(".spec.cubs", ".spec.kits");
+            vec![of_another.into(), CRD.into()]
+        }
+    }
+
+    #[test]
+    fn a_crd_that_the_operator_gives_apart_counts_too() {
+        let otters = || Webhook::new().validator(|_: &Otter, _: &Request| Verdict::allow());
+        let found = |kind| check(&Zoo(Webhooks::new().register(kind)));
+        let path = || ".spec.cubs".into();
+        assert_eq!(found(otters()), Err(WebhooksError::SilentScale { kind: otter(), path: path() }));
+        assert_eq!(found(otters().scale(|otter, replicas| otter.spec.cubs = Some(replicas))), Ok(()));
+        let elsewhere = otters().scale(|otter, replicas| otter.spec.fish = replicas);
+        assert_eq!(found(elsewhere), Err(WebhooksError::ScaleElsewhere { kind: otter(), path: path() }));
+    }
+
+    #[test]
+    fn a_scale_of_another_version_is_one_of_the_same_object() {
+        let old = "  - {name: v1, served: true, schema: {}}\n  - name: v0\n";
+        let crd = CRD.replace("  - name: v1\n", old);
+        let otters = || otters().crd(crd.clone());
+        assert_eq!(found(otters()), Err(WebhooksError::SilentScale { kind: otter(), path: ".spec.cubs".into() }));
+        assert_eq!(found(otters().scale(|otter, replicas| otter.spec.cubs = Some(replicas))), Ok(()));
     }
 
     #[test]

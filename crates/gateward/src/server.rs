@@ -215,7 +215,7 @@ impl<P: Operator, C> ServerBuilder<P, C> {
 
     fn check(&self) -> Result<(), ServerError> {
         self.operator.webhooks().check()?;
-        scale::check(self.operator.webhooks())?;
+        scale::check(&self.operator)?;
         Ok(crds::check(&self.operator)?)
     }
 }

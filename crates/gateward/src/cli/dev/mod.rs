@@ -102,7 +102,7 @@ pub(crate) async fn run<P: Operator>(operator: P, arguments: DevArguments) -> an
     arguments.log.install(LOG, LogFormat::Text)?;
     install_panic_hook();
     crds::check(&operator)?;
-    scale::check(operator.webhooks())?;
+    scale::check(&operator)?;
     let contexts = Contexts::read(arguments.kubeconfig.as_deref())?;
     guard::check_context(arguments.context.as_deref(), &contexts.names())?;
     let ContextConnection { connection, server } =

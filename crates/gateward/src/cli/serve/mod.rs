@@ -49,7 +49,7 @@ pub(crate) async fn run<P: Operator>(operator: P, matches: &ArgMatches) -> anyho
     let arguments = ServeArguments::from_arg_matches(matches)?;
     install_panic_hook();
     crds::check(&operator)?;
-    scale::check(operator.webhooks())?;
+    scale::check(&operator)?;
     match &arguments.config {
         Some(file) => in_cluster::run(operator, file, matches, &arguments).await,
         None => on_this_machine(operator, &arguments).await,
