@@ -196,6 +196,20 @@ async fn a_log_line_says_what_was_decided_and_nothing_of_the_object() {
     }
 }
 
+/// A write to the pipe would block as soon as that is full.
+#[tokio::test]
+async fn reviews_are_answered_while_nobody_reads_the_log() {
+    let serving = Serving::start(&[]);
+    let (client, review) = (serving.client(), model("hf://a/b"));
+    for _ in 0..400 {
+        let answer = client.post("/validate-nvidia-com-v1alpha1-dynamomodel", &review).await.unwrap();
+        assert_eq!(answer["response"]["allowed"], true);
+    }
+    let (exit, log) = serving.stop();
+    assert!(exit.success());
+    assert!(log.contains("log lines were lost: nobody read standard error"), "{log}");
+}
+
 #[tokio::test]
 async fn a_name_can_neither_command_the_terminal_nor_turn_a_log_line_around() {
     let name = "plo\u{202e}ver\u{9b}31m\u{2066}";

@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Stderr, Write};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use gateward_core::terminal;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
 
+use crate::cli::log_stream::LogStream;
 use crate::config::LogFormat;
 
 /// The options of commands that log.
@@ -32,11 +34,12 @@ impl LogOptions {
         let filter = EnvFilter::try_new(format!("{CLIENT},{filter}"))
             .map_err(|error| anyhow::anyhow!("--log-level {filter:?}: {error}"))?;
         let format = self.log_format.unwrap_or(format);
+        let stream = Arc::new(Mutex::new(LogStream::new(io::stderr())));
         let lines = tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_span_events(FmtSpan::NONE)
             .with_ansi(io::stderr().is_terminal())
-            .with_writer(move || Plain { to: io::stderr(), format });
+            .with_writer(move || Plain { to: Arc::clone(&stream), format });
         let _ = match format {
             LogFormat::Text => lines.try_init(),
             LogFormat::Json => lines.json().flatten_event(true).with_span_list(false).try_init(),
@@ -47,18 +50,33 @@ impl LogOptions {
 
 /// Standard error, on which no character hides or rearranges what stands there.
 struct Plain {
-    to: Stderr,
+    to: Arc<Mutex<LogStream<Stderr>>>,
     format: LogFormat,
 }
 
 impl Write for Plain {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.to.write_all(escaped(&String::from_utf8_lossy(bytes), self.format).as_bytes())?;
+        let mut stream = self.to.lock().unwrap_or_else(PoisonError::into_inner);
+        stream.write_line(escaped(&String::from_utf8_lossy(bytes), self.format).as_bytes(), |lost| {
+            lines_lost(lost, self.format)
+        });
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
+        Ok(())
+    }
+}
+
+/// A line that says how many found no room.
+fn lines_lost(lost: u64, format: LogFormat) -> String {
+    let message = "log lines were lost: nobody read standard error";
+    match format {
+        LogFormat::Text => format!(" WARN gateward: {message} lost={lost}\n"),
+        LogFormat::Json => {
+            let line = serde_json::json!({"level": "WARN", "message": message, "lost": lost});
+            format!("{line}\n")
+        }
     }
 }
 

@@ -16,6 +16,7 @@ mod generate;
 mod help;
 mod known_cluster;
 mod known_values;
+mod log_stream;
 mod logging;
 mod manifests;
 mod output;
