@@ -18,8 +18,9 @@ use crate::request::{Backoff, ErrorStreak};
 /// The timeout after which a watch restarts, so that a dead connection is noticed.
 const WATCH_SECONDS: u32 = 30;
 
-/// How many objects one page of a list has. All of a page are in memory at a time, and etcd stores 1.5 MiB of each.
-const PAGE: u32 = 20;
+/// How many objects one page of a list has. All of a page are in memory at a time, and etcd stores 1.5 MiB of each; a list of
+/// many pages may take longer than etcd keeps what it began with.
+const PAGE: u32 = 100;
 
 /// The events of what is listed and then watched. `report` is called when errors last, and when they end.
 pub(crate) fn watch_with_backoff<K>(

@@ -32,6 +32,8 @@ struct ScalableNames {
 struct ScalableVersion<S> {
     name: String,
     #[serde(default)]
+    served: bool,
+    #[serde(default)]
     subresources: Value,
     schema: Option<S>,
 }
@@ -59,7 +61,8 @@ fn problem(operator: &impl Operator, declared: &Declaration) -> Option<WebhooksE
         return None;
     }
     let kind = declared.hub.to_string();
-    let versions = versions::<IgnoredAny>(operator, declared);
+    let mut versions = versions::<IgnoredAny>(operator, declared);
+    versions.retain(|version| version.served);
     let is_hub = |version: &&ScalableVersion<_>| version.name == declared.hub.version;
     let of_hub = versions.iter().find(is_hub).and_then(ScalableVersion::replicas_path);
     if is_silent {

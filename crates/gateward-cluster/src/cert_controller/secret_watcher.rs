@@ -105,10 +105,11 @@ impl SecretWatcher {
     fn judge(&self, data: Option<&SecretData>, faults: &[ChainFault]) -> SecretUpdate {
         let (now, served) = (self.connection.now(), self.status.served.borrow());
         let (mode, secret, shown) = (self.provision.mode(), &self.secret, served.as_ref());
-        let injected = self.status.injected();
         if mode == ProvisionMode::Automatic {
-            return judge(data, secret, shown, &injected, now);
+            // The leader waits for each replica, and would for one that believes a watch of yesterday.
+            return judge(data, secret, shown, &self.status.present_bundles(), now);
         }
+        let injected = self.status.injected();
         ProvidedPair { mode, secret, faults, shown, injected: &injected, now: (now, Instant::now()) }.judge(data)
     }
 

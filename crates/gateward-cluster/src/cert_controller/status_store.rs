@@ -69,6 +69,12 @@ impl StatusStore {
         self.status.borrow().injected.clone()
     }
 
+    /// The same, as far as it is known to be true: nothing while a watch fails, since what it saw last may be long over.
+    pub(super) fn present_bundles(&self) -> InjectedCaBundles {
+        let is_watch = |topic: &StatusTopic| matches!(topic, StatusTopic::Watch(_));
+        if self.facts().warnings.keys().any(is_watch) { InjectedCaBundles::default() } else { self.injected() }
+    }
+
     /// Changes the facts and publishes the status.
     pub(super) fn update(&self, change: impl FnOnce(&mut Facts)) {
         let mut facts = self.facts();

@@ -6,11 +6,13 @@
 
 use std::io::Write;
 use std::os::fd::AsFd;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
-/// How long the first line waits for room. What reads may be a moment behind; those after it don't wait.
+/// How long a line waits for room, with all that it has. What reads may be a moment behind; after a line that was lost none
+/// waits.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// So much can be written to a pipe that has any room: <https://man7.org/linux/man-pages/man7/pipe.7.html>, `PIPE_BUF`.
@@ -32,8 +34,8 @@ impl<S: Write + AsFd> LogStream<S> {
 
     /// Writes a line. Where some were lost before it, `note` makes one of their number.
     pub(super) fn write_line(&mut self, line: &[u8], note: impl FnOnce(u64) -> String) {
-        let patience = if self.lost == 0 { PATIENCE } else { Duration::ZERO };
-        if !self.has_room(patience) {
+        let until = Instant::now() + if self.lost == 0 { PATIENCE } else { Duration::ZERO };
+        if !self.has_room(until) {
             self.lost = self.lost.saturating_add(1);
             return;
         }
@@ -44,7 +46,7 @@ impl<S: Write + AsFd> LogStream<S> {
         }
         text.extend_from_slice(line);
         for piece in text.chunks(PIECE) {
-            if !self.has_room(PATIENCE) {
+            if !self.has_room(until) {
                 (self.lost, self.is_torn) = (1, true);
                 return;
             }
@@ -53,12 +55,19 @@ impl<S: Write + AsFd> LogStream<S> {
         }
     }
 
-    fn has_room(&self, patience: Duration) -> bool {
-        let nanoseconds = patience.subsec_nanos().into();
-        let timeout = Timespec { tv_sec: patience.as_secs().try_into().unwrap_or(0), tv_nsec: nanoseconds };
-        let mut polled = [PollFd::new(&self.to, PollFlags::OUT)];
-        // Where it can't be learned, a write says why.
-        !matches!(poll(&mut polled, Some(&timeout)), Ok(0))
+    fn has_room(&self, until: Instant) -> bool {
+        loop {
+            let patience = until.saturating_duration_since(Instant::now());
+            let nanoseconds = patience.subsec_nanos().into();
+            let timeout = Timespec { tv_sec: patience.as_secs().try_into().unwrap_or(0), tv_nsec: nanoseconds };
+            match poll(&mut [PollFd::new(&self.to, PollFlags::OUT)], Some(&timeout)) {
+                // A signal came.
+                Err(Errno::INTR) => {}
+                Ok(ready) => return ready > 0,
+                // Where it can't be learned, a write says why.
+                Err(_) => return true,
+            }
+        }
     }
 }
 

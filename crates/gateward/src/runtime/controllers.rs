@@ -9,6 +9,7 @@ use gateward_cluster::{Backoff, Client};
 use gateward_core::BoxFuture;
 use gateward_server::{Readiness, ReportLine, catch_panic};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use crate::operator::{ControllersError, Operator};
 use crate::shutdown_signal::ShutdownSignal;
@@ -88,11 +89,15 @@ where
     let mut backoff = Backoff::with_delays(FIRST_PAUSE, LONGEST_PAUSE);
     let mut panics = 0_u64;
     loop {
+        let begun = Instant::now();
         // To call them may panic too.
         if let Ok(ended) = catch_panic(async { work(shutdown.clone()).await }).await {
             return ended;
         }
         panics += 1;
+        if begun.elapsed() > LONGEST_PAUSE {
+            backoff = Backoff::with_delays(FIRST_PAUSE, LONGEST_PAUSE);
+        }
         let pause = backoff.fail();
         tracing::error!(panics, ?pause, "the controllers panicked; unless the server ends, they start anew");
         let line = format!("panics so far: {panics}; after each they start anew, and the log says where it was");
@@ -107,8 +112,6 @@ where
 mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-    use tokio::time::Instant;
 
     use super::*;
 

@@ -177,9 +177,9 @@ fn automatic(config: &ControllerConfig, name: &str, serving: Option<&Secret>) ->
     if let (Some(other), Some(ours)) = (other, instance(&config.secrets.labels))
         && other != ours
     {
-        return CHECK.failed(format!(
-            "Secret {name} is of the release {other}, and each of the two would write its own certificate into it: name \
-             another by webhook.certificateSecret.name"
+        return CHECK.not_provable_yet(format!(
+            "Secret {name} was made for the release {other}. Where that is still there, each of the two would write its own \
+             certificate into it: name another by webhook.certificateSecret.name. Where it isn't, the leader takes it over"
         ));
     }
     CHECK.ok(format!("Secret {name} is there: the leader keeps what is valid in it, and replaces the rest"))
