@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cli::generate::arguments::{ManifestArguments, ReleaseArguments, WorkloadArguments};
 use crate::cli::generate::manifest::Manifest;
-use crate::cli::generate::network_policy::{self, NetworkPolicyArguments};
+use crate::cli::generate::network_policy::{self, NetworkPolicyArguments, PORT};
 use crate::cli::known_values;
 use crate::cli::planned::source;
 use crate::config::{Config, DOWNWARD};
@@ -18,9 +18,6 @@ const FILE: &str = "config.yaml";
 
 /// The annotation that has Pods roll when their configuration changes, where something makes both.
 pub(super) const CHECKSUM: &str = "checksum/config";
-
-/// The name of the port of the webhooks.
-pub(super) const PORT: &str = "webhook-server";
 
 #[derive(Debug, Args)]
 pub(super) struct DeploymentArguments {

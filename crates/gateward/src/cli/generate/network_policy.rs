@@ -7,9 +7,12 @@ use std::str::FromStr;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::deployment::PORT;
 use crate::cli::planned::source;
 use crate::operator::{Operator, Release};
+
+/// The name of the port of the webhooks. Pods of a release with another number have it too, so that they are reached while
+/// they are replaced.
+pub(super) const PORT: &str = "webhook-server";
 
 /// Who may reach the Pods.
 #[derive(Debug, Args)]
@@ -71,7 +74,6 @@ pub(crate) fn object<P: Operator>(
     let readers = arguments.metrics_namespaces.iter().map(|name| in_namespace(name)).collect();
     let listeners = &config.listeners;
     let rules = [
-        // By its name, so that Pods of a release with another port are reached too while they are replaced.
         rule(PORT, callers),
         rule(listeners.health.port, blocks(&arguments.nodes)),
         rule(listeners.metrics.port, readers),
