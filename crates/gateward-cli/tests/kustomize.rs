@@ -43,7 +43,7 @@ fn the_network_policy_lets_in_those_alone_who_are_named() {
     let block = |cidr: &str| json!({"ipBlock": {"cidr": cidr}});
     let ingress = json!([
         {
-            "ports": [{"port": 9443, "protocol": "TCP"}],
+            "ports": [{"port": "webhook-server", "protocol": "TCP"}],
             "from": [block("10.0.0.0/16"), block("fd00::/64"), {"podSelector": pods}],
         },
         {"ports": [{"port": 8081, "protocol": "TCP"}], "from": [block("10.1.0.0/16")]},
