@@ -76,6 +76,12 @@ impl Label {
 }
 
 impl LabelSelector {
+    /// The one that selects everything.
+    #[cfg(feature = "testing")]
+    pub(crate) const fn all() -> Self {
+        Self { match_expressions: Vec::new() }
+    }
+
     /// Both.
     pub fn and(mut self, other: Self) -> Self {
         self.match_expressions.extend(other.match_expressions);

@@ -28,7 +28,7 @@ mod block_on;
 mod created;
 mod findings;
 mod request;
-mod selected;
+mod selector;
 mod stored;
 
 pub use self::block_on::block_on;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::rule::cluster::{AccessQuestion, ClusterReader, GroupServed, ListLookup, ListQuery, Lookup, ObjectName};
 use crate::rule::resource::Resource;
-use crate::testing::selected::Selected;
+use crate::testing::selector;
 use crate::webhooks::future::BoxFuture;
 use crate::webhooks::webhook_error::WebhookError;
 
@@ -57,15 +57,18 @@ impl Stored {
     }
 
     fn listed(&self, query: &ListQuery) -> ListLookup {
-        let selected = match Selected::parse(&query.label_selector) {
-            Ok(selected) => selected,
+        let selector = match selector::parse(&query.label_selector) {
+            Ok(selector) => selector,
             Err(why) => return ListLookup::Unreadable(why),
         };
         let is_of_kind = |name: &ObjectName| {
             (&name.group, &name.version, &name.plural) == (&query.group, &query.version, &query.plural)
                 && query.namespace.as_ref().is_none_or(|namespace| name.namespace.as_ref() == Some(namespace))
         };
-        let found = self.objects.iter().filter(|(name, object)| is_of_kind(name) && selected.is_met(object));
+        let found = self
+            .objects
+            .iter()
+            .filter(|(name, object)| is_of_kind(name) && selector.selects(&object["metadata"]["labels"]));
         ListLookup::Found(found.map(|(_, object)| object.clone()).collect())
     }
 }

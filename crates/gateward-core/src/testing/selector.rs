@@ -1,87 +1,58 @@
-//! Whether an object has the labels that a selector asks for, as
-//! <https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors> says.
+//! Label selectors as text, for the look-ups of a test. Follows
+//! <https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors>.
 
-use serde_json::Value;
+use crate::manifest::selector::{Label, LabelSelector, label};
 
-/// One demand of a selector.
-enum Demand<'a> {
-    Exists(&'a str),
-    Absent(&'a str),
-    In(&'a str, Vec<&'a str>),
-    /// An object without the label fulfils it.
-    NotIn(&'a str, Vec<&'a str>),
-}
-
-impl Demand<'_> {
-    fn is_met(&self, labels: &Value) -> bool {
-        let is_one = |key: &str, values: &[&str]| labels[key].as_str().is_some_and(|value| values.contains(&value));
-        match self {
-            Self::Exists(key) => labels[*key].is_string(),
-            Self::Absent(key) => !labels[*key].is_string(),
-            Self::In(key, values) => is_one(key, values),
-            Self::NotIn(key, values) => !is_one(key, values),
-        }
-    }
-}
-
-/// What a selector asks of an object's labels.
-pub(super) struct Selected<'a>(Vec<Demand<'a>>);
-
-impl<'a> Selected<'a> {
-    /// Reads a selector as `kubectl get --selector` takes it, or says which part of it is none.
-    pub(super) fn parse(selector: &'a str) -> Result<Self, String> {
-        let demands = parts(selector).into_iter().map(str::trim).filter(|part| !part.is_empty());
-        let demand =
-            |part| demand(part).ok_or_else(|| format!("{part:?} is no part of a label selector that `Stored` knows"));
-        demands.map(demand).collect::<Result<_, _>>().map(Self)
-    }
-
-    pub(super) fn is_met(&self, object: &Value) -> bool {
-        self.0.iter().all(|demand| demand.is_met(&object["metadata"]["labels"]))
-    }
+/// Reads a selector as `kubectl get --selector` takes it, or says which part of it is none.
+pub(super) fn parse(selector: &str) -> Result<LabelSelector, String> {
+    let parts = parts(selector).into_iter().map(str::trim).filter(|part| !part.is_empty());
+    let requirement =
+        |part| requirement(part).ok_or_else(|| format!("{part:?} is no part of a label selector that `Stored` knows"));
+    parts.map(requirement).try_fold(LabelSelector::all(), |all, next| Ok(all.and(next?)))
 }
 
 /// The parts between commas; those in parentheses stay together.
 fn parts(selector: &str) -> Vec<&str> {
     let mut is_list = false;
     let separates = |c: char| {
-        is_list = matches!(c, '(') || (is_list && c != ')');
+        is_list = c == '(' || (is_list && c != ')');
         c == ',' && !is_list
     };
     selector.split(separates).collect()
 }
 
-fn demand(part: &str) -> Option<Demand<'_>> {
+fn requirement(part: &str) -> Option<LabelSelector> {
     if let Some((key, values)) = part.strip_suffix(')').and_then(|part| part.split_once('(')) {
         let (key, operator) = key.trim().rsplit_once(char::is_whitespace)?;
-        let values = values.split(',').map(value).collect::<Option<_>>()?;
+        let values = values.split(',').map(value).collect::<Option<Vec<_>>>()?;
         return match operator {
-            "in" => Some(Demand::In(label_key(key)?, values)),
-            "notin" => Some(Demand::NotIn(label_key(key)?, values)),
+            "in" => Some(key_of(key)?.is_in(values)),
+            "notin" => Some(key_of(key)?.not_in(values)),
             _ => None,
         };
     }
     if let Some((key, other)) = part.split_once("!=") {
-        return Some(Demand::NotIn(label_key(key)?, vec![value(other)?]));
+        return Some(key_of(key)?.not_in([value(other)?]));
     }
     if let Some((key, one)) = part.split_once("==").or_else(|| part.split_once('=')) {
-        return Some(Demand::In(label_key(key)?, vec![value(one)?]));
+        return Some(key_of(key)?.equals(value(one)?));
     }
     match part.strip_prefix('!') {
-        Some(key) => label_key(key).map(Demand::Absent),
-        None => label_key(part).map(Demand::Exists),
+        Some(key) => key_of(key).map(Label::is_absent),
+        None => key_of(part).map(Label::exists),
     }
 }
 
-fn label_key(text: &str) -> Option<&str> {
+fn key_of(text: &str) -> Option<Label> {
     let is_of_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
-    Some(text.trim()).filter(|key| !key.is_empty() && key.chars().all(is_of_key))
+    let key = Some(text.trim()).filter(|key| !key.is_empty() && key.chars().all(is_of_key))?;
+    Some(label(key.to_owned()))
 }
 
 /// A value may be empty.
-fn value(text: &str) -> Option<&str> {
+fn value(text: &str) -> Option<String> {
     let is_of_value = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    Some(text.trim()).filter(|value| value.chars().all(is_of_value))
+    Some(text.trim()).filter(|value| value.chars().all(is_of_value)).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -118,10 +89,10 @@ mod tests {
             ("river in (usk,wye),!lake,example.org/cubs!=4", true),
             ("river=wye,example.org/cubs=4", false),
         ] {
-            let selected = Selected::parse(selector).unwrap();
-            assert_eq!(selected.is_met(&otter), is_met, "{selector:?}");
+            let parsed = parse(selector).unwrap();
+            assert_eq!(parsed.selects(&otter["metadata"]["labels"]), is_met, "{selector:?}");
             assert_eq!(
-                selected.is_met(&json!({})),
+                parsed.selects(&json!(null)),
                 selector.is_empty() || is_met_without_labels(selector),
                 "{selector:?}"
             );
@@ -144,7 +115,7 @@ mod tests {
             ("river=a=b", "river=a=b"),
             ("cubs>2", "cubs>2"),
         ] {
-            let why = Selected::parse(selector).err().unwrap();
+            let why = parse(selector).unwrap_err();
             assert_eq!(why, format!("{part:?} is no part of a label selector that `Stored` knows"));
         }
     }
