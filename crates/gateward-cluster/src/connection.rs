@@ -31,7 +31,7 @@ const KUBECONFIG: &str = "KUBECONFIG";
 
 /// A connection to the API server, cheap to clone. It remembers what the API server's clock said last.
 ///
-/// A request is sent once: the caller decides whether to retry. One that nobody answers is an error after a good minute,
+/// A request is sent once: the caller decides whether to retry. One without an answer is an error after 65 seconds, such
 /// as where a load balancer has lost the connection; a caller that can't wait so long sets a timeout of its own.
 #[derive(Clone)]
 pub struct Connection {
@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_request_that_nobody_answers_is_an_error_after_a_good_minute() {
+    async fn a_request_without_an_answer_times_out() {
         let silent = service_fn(|_: http::Request<Body>| pending::<Result<http::Response<Body>, Infallible>>());
         let connection = Connection::of_client(Client::new(silent, "default"));
         let start = tokio::time::Instant::now();

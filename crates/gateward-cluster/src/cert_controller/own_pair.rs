@@ -45,13 +45,16 @@ pub(super) fn judge(
     }
     // A valid certificate is not replaced by one that clients would reject.
     let good = |pair: &ServingCertificate| pair.validity().contains(now);
-    if good(shown) && !(good(&pair) && is_verified(&pair, data)) {
-        return SecretUpdate::Unusable(format!("Secret {secret} holds a certificate that clients would refuse{stays}"));
-    }
-    // One that fits its own Secret, such as a backup or that of another release, may be signed by a CA that nobody trusts.
-    if good(shown) && injected.would_refuse(&shown.chain(), &pair.chain()) {
-        let why = format!("Secret {secret} holds a certificate that some caBundle doesn't verify{stays}");
-        return SecretUpdate::Unusable(why);
+    if good(shown) {
+        if !(good(&pair) && is_verified(&pair, data)) {
+            let why = format!("Secret {secret} holds a certificate that clients would refuse{stays}");
+            return SecretUpdate::Unusable(why);
+        }
+        // The CA of a backup, or of another release, fits its own Secret and may be in no caBundle.
+        if injected.would_refuse(&shown.chain(), &pair.chain()) {
+            let why = format!("Secret {secret} holds a certificate that some caBundle doesn't verify{stays}");
+            return SecretUpdate::Unusable(why);
+        }
     }
     SecretUpdate::Better(pair)
 }
@@ -117,9 +120,7 @@ mod tests {
         let [ours, strangers] = [0, 1].map(|_| ca());
         let (shown, strange) = (secret(&ours, &ours, TEN_YEARS), secret(&strangers, &strangers, TEN_YEARS));
         let update = |shown: &SecretData, now, bundles: &[&[&Ca]]| {
-            let pem = |cas: &&[&Ca]| cas.iter().map(|ca| ca.certificate_pem()).collect::<String>().into_bytes();
-            let injected = InjectedCaBundles { bundles: bundles.iter().map(pem).collect(), valid_from: None };
-            judge(Some(&strange), "zoo/otter", Some(&pair(shown)), &injected, now)
+            judge(Some(&strange), "zoo/otter", Some(&pair(shown)), &pairs::injected(bundles, None), now)
         };
         let held_back = update(&shown, now(), &[&[&ours, &strangers], &[&ours]]);
         assert!(matches!(held_back, SecretUpdate::Unusable(why) if why.contains("some caBundle doesn't verify")));

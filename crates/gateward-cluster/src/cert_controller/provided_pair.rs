@@ -65,7 +65,7 @@ impl ProvidedPair<'_> {
             return Acceptance::Unverified;
         }
         let settled = injected.valid_from.is_some_and(|from| from <= *now);
-        if injected.all_accept(shown) && !settled { Acceptance::Unsettled } else { Acceptance::Verified }
+        if !settled && injected.all_accept(shown) { Acceptance::Unsettled } else { Acceptance::Verified }
     }
 }
 
@@ -87,12 +87,7 @@ mod tests {
     use gateward_certs::{Ca, TEN_YEARS};
 
     use super::*;
-    use crate::pairs::{ca, now, pair as secret};
-
-    fn injected(bundles: &[&[&Ca]], valid_from: Option<Instant>) -> InjectedCaBundles {
-        let bundle = |cas: &&[&Ca]| cas.iter().map(|ca| ca.certificate_pem()).collect::<String>().into_bytes();
-        InjectedCaBundles { bundles: bundles.iter().map(bundle).collect(), valid_from }
-    }
+    use crate::pairs::{ca, injected, now, pair as secret};
 
     fn judged(data: Option<&SecretData>, shown: Option<&SecretData>, injected: &InjectedCaBundles) -> SecretUpdate {
         judged_at(data, shown, injected, now())
