@@ -61,7 +61,7 @@ fn problem(operator: &impl Operator, declared: &Declaration) -> Option<WebhooksE
         return None;
     }
     let kind = declared.hub.to_string();
-    let mut versions = versions::<IgnoredAny>(operator, declared);
+    let mut versions = versions_of::<IgnoredAny>(operator, declared);
     versions.retain(|version| version.served);
     let is_hub = |version: &&ScalableVersion<_>| version.name == declared.hub.version;
     let of_hub = versions.iter().find(is_hub).and_then(ScalableVersion::replicas_path);
@@ -76,7 +76,7 @@ fn problem(operator: &impl Operator, declared: &Declaration) -> Option<WebhooksE
         let is_scaled = versions.is_empty() || versions.iter().any(|version| version.replicas_path().is_some());
         return (!is_scaled).then_some(WebhooksError::ScaleOfNothing { kind });
     };
-    let mut schemas = self::versions::<Value>(operator, declared).into_iter();
+    let mut schemas = versions_of::<Value>(operator, declared).into_iter();
     let schema = schemas.find(|version| version.name == declared.hub.version)?.schema?;
     let is_elsewhere = writes(webhooks, declared, &schema, path) == Some(false);
     is_elsewhere.then(|| WebhooksError::ScaleElsewhere { kind, path: path.into() })
@@ -89,7 +89,7 @@ fn judges_updates(webhooks: &Webhooks, declared: &Declaration) -> bool {
 }
 
 /// The versions of a kind, by the CRD that is given with it or by one of the operator's; none where it has none.
-fn versions<S: DeserializeOwned>(operator: &impl Operator, declared: &Declaration) -> Vec<ScalableVersion<S>> {
+fn versions_of<S: DeserializeOwned>(operator: &impl Operator, declared: &Declaration) -> Vec<ScalableVersion<S>> {
     let crds = declared.crd.clone().map_or_else(|| operator.crds(), |crd| vec![crd]);
     let crds = crds.iter().flat_map(|crd| crds::read::<ScalableCrd<S>>(crd).unwrap_or_default());
     let is_of_kind = |spec: &ScalableSpec<S>| spec.group == declared.hub.group && spec.names.kind == declared.hub.kind;

@@ -138,7 +138,7 @@ fn free_ports() -> Listeners {
 }
 
 /// A client whose API server never answers.
-fn nobody() -> Client {
+fn unreachable_client() -> Client {
     Client::try_from(kube::Config::new("http://127.0.0.1:1".parse().unwrap())).unwrap()
 }
 
@@ -285,7 +285,8 @@ async fn reviews_are_counted_into_the_metrics_of_the_caller() {
 async fn a_release_is_set_up_as_the_caller_says_and_waits_for_its_certificate() {
     let release = Release { name: "otters".into(), namespace: "zoo".into() };
     let config = Config { listeners: free_ports(), ..Config::of_release(&release, "otters").unwrap() };
-    let builder = Server::builder(otters()).client(nobody()).release("otters", "zoo").config(config).drain(at_once());
+    let builder =
+        Server::builder(otters()).client(unreachable_client()).release("otters", "zoo").config(config).drain(at_once());
     let server = builder.start().await.unwrap();
     assert!(server.address().ip().is_loopback(), "the usual is all addresses");
     let health = server.health_address();
@@ -325,22 +326,22 @@ where
 async fn tended(operator: impl Operator) -> (Server<impl Operator>, Pair) {
     let (pair, resolver) = (Pair::new(), CertResolver::empty());
     resolver.set(Identity::try_from(&pair.leaf).unwrap());
-    let builder = Server::builder(operator).certificates(resolver).client(nobody()).drain(at_once());
+    let builder = Server::builder(operator).certificates(resolver).client(unreachable_client()).drain(at_once());
     (builder.listeners(free_ports()).start().await.unwrap(), pair)
 }
 
-/// Allows once it is told to.
+/// Allows when it is released.
 #[derive(Clone, Default)]
 struct Held {
     begun: Arc<Notify>,
-    told: Arc<Notify>,
+    released: Arc<Notify>,
 }
 
 #[handler]
 impl Validator<Otter> for Held {
     async fn create(&self, _: &Otter, _: &Request) -> Verdict {
         self.begun.notify_one();
-        self.told.notified().await;
+        self.released.notified().await;
         Verdict::allow()
     }
 }
@@ -365,7 +366,7 @@ async fn controllers_that_fail_end_the_server_once_reviews_in_flight_are_answere
     let stream = pair.connect(address).await.unwrap();
     let asking = tokio::spawn(async move { ask(stream, &posted(&review(1))).await });
     until("readiness fails", async || readiness_at(health).await.starts_with("HTTP/1.1 503")).await;
-    held.told.notify_one();
+    held.released.notify_one();
     let answer = asking.await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("\"allowed\":true"), "{answer}");
     let error = running.await.unwrap().unwrap_err();

@@ -1,9 +1,9 @@
-//! A stream of log lines that goes on while nobody reads it.
+//! A stream of log lines that doesn't block where its reader has stopped.
 //!
-//! The runtime of containers may stop reading the pipe behind standard error. A write would then block, and with it every
-//! thread that has a line to write: no review would be answered any more. A line that finds no room is lost instead, and
-//! said to be.
+//! A container runtime may stop reading the pipe behind standard error. A write would then block, and with it every thread
+//! that logs: no review would be answered any more. A line that finds no room is dropped and counted instead.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
@@ -11,14 +11,13 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// How long a line waits for room, with all that it has. What reads may be a moment behind; after a line that was lost none
-/// waits.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// How long a line may take to be written: a reader may be a moment behind. After a dropped line there is no waiting.
+const WRITE_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// So much can be written to a pipe that has any room: <https://man7.org/linux/man-pages/man7/pipe.7.html>, `PIPE_BUF`.
 const PIECE: usize = 4096;
 
-/// The stream, and what was lost of it.
+/// The stream, and what was dropped of it.
 pub(super) struct LogStream<S> {
     to: S,
     /// Lines since the last one that found room.
@@ -32,39 +31,36 @@ impl<S: Write + AsFd> LogStream<S> {
         Self { to, lost: 0, is_torn: false }
     }
 
-    /// Writes a line. Where some were lost before it, `note` makes one of their number.
+    /// Writes a line. Where some were dropped before it, `note` makes one of their number.
     pub(super) fn write_line(&mut self, line: &[u8], note: impl FnOnce(u64) -> String) {
-        let until = Instant::now() + if self.lost == 0 { PATIENCE } else { Duration::ZERO };
-        if !self.has_room(until) {
-            self.lost = self.lost.saturating_add(1);
-            return;
-        }
-        let mut text = Vec::new();
-        if self.lost > 0 {
-            text.extend_from_slice(if std::mem::take(&mut self.is_torn) { b"\n" } else { b"" });
-            text.extend_from_slice(note(std::mem::take(&mut self.lost)).as_bytes());
-        }
-        text.extend_from_slice(line);
-        for piece in text.chunks(PIECE) {
-            if !self.has_room(until) {
-                (self.lost, self.is_torn) = (1, true);
+        let timeout = if self.lost == 0 { WRITE_TIMEOUT } else { Duration::ZERO };
+        let deadline = Instant::now() + timeout;
+        let text = match self.lost {
+            0 => Cow::Borrowed(line),
+            lost => Cow::Owned([if self.is_torn { "\n" } else { "" }.as_bytes(), note(lost).as_bytes(), line].concat()),
+        };
+        for (position, piece) in text.chunks(PIECE).enumerate() {
+            if !self.has_room(deadline) {
+                (self.lost, self.is_torn) =
+                    if position == 0 { (self.lost.saturating_add(1), self.is_torn) } else { (1, true) };
                 return;
             }
-            // Who can't be told anything can't be told that either.
+            // There is no other place to report a failure.
             let _ = self.to.write_all(piece);
         }
+        (self.lost, self.is_torn) = (0, false);
     }
 
-    fn has_room(&self, until: Instant) -> bool {
+    fn has_room(&self, deadline: Instant) -> bool {
         loop {
-            let patience = until.saturating_duration_since(Instant::now());
-            let nanoseconds = patience.subsec_nanos().into();
-            let timeout = Timespec { tv_sec: patience.as_secs().try_into().unwrap_or(0), tv_nsec: nanoseconds };
+            let left = deadline.saturating_duration_since(Instant::now());
+            let seconds = left.as_secs().try_into().unwrap_or(0);
+            let timeout = Timespec { tv_sec: seconds, tv_nsec: left.subsec_nanos().into() };
             match poll(&mut [PollFd::new(&self.to, PollFlags::OUT)], Some(&timeout)) {
                 // A signal came.
                 Err(Errno::INTR) => {}
                 Ok(ready) => return ready > 0,
-                // Where it can't be learned, a write says why.
+                // Without an answer the write fails for itself.
                 Err(_) => return true,
             }
         }
@@ -98,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_a_reader_that_has_gone_and_it_is_told_what_it_missed() {
+    fn a_reader_that_stops_blocks_no_writer_and_reads_what_it_missed() {
         let (mut lines, mut reader) = unread();
         // A write without room would never return.
         for number in 0..20_000 {
